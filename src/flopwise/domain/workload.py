@@ -1,0 +1,116 @@
+"""What the user wants to run, as the scenario states it, in base units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flopwise.domain.model_arch import ModelArch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A span in which work may be done: ISO start month, and seconds until it must be finished."""
+
+    start: str
+    finish_within: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lengths:
+    """Token counts of one direction: mean and 95th percentile."""
+
+    mean: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slo:
+    """Latency promises at the 95th percentile (s) and availability (fraction)."""
+
+    ttft_p95: float | None = None
+    tpot_p95: float | None = None
+    availability: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Monthly growth of traffic as quantiles (fractions per month)."""
+
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficProfile:
+    """Peak request rate, its shape over representative days, and growth.
+
+    ``origin`` says what the peak was computed from (peak, concurrency, users, trace, mix) and ``derivation``
+    prints the arithmetic.
+    """
+
+    peak: float
+    profile: str
+    timezone: str
+    growth: Growth
+    origin: str
+    derivation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A workload that may start later, and how likely it is to start at all."""
+
+    date: str
+    probability: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingWorkload:
+    """Pre-training or fine-tuning. ``repeat_every`` > 0 (s) makes it a recurring run; ``lora_rank`` freezes the base."""
+
+    name: str
+    kind: str
+    model: ModelArch
+    tokens: float
+    epochs: float
+    precision: str
+    sequence: int
+    global_batch: float
+    window: Window | None
+    repeat_every: float = 0.0
+    finish_within: float = 0.0
+    checkpoint_interval: float | None = None
+    launch: Launch | None = None
+    lora_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingWorkload:
+    """Online inference of one model."""
+
+    name: str
+    kind: str
+    model: ModelArch
+    precision: str
+    kv_precision: str
+    engine: str
+    traffic: TrafficProfile
+    input: Lengths
+    output: Lengths
+    prefix_cache_hit: float
+    slo: Slo
+    zones: int
+    launch: Launch | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentWorkload:
+    """Research work stated as a share of training; it draws from the headroom budget."""
+
+    name: str
+    kind: str
+    share_of_training: float
+
+
+Workload = TrainingWorkload | ServingWorkload | ExperimentWorkload

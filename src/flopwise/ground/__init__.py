@@ -1,0 +1,1 @@
+"""Ground: units, money, errors and plugin lookup. Nothing here knows what an accelerator is."""
