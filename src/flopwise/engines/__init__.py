@@ -1,1 +1,1 @@
-"""TBD."""
+"""Engines: the one door to LP/MILP."""
