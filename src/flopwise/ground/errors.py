@@ -1,15 +1,15 @@
 """Every error that flopwise raises on purpose.
 
-    FlopwiseError            what is wrong, where, what was expected, what to try
-    +-- UnitError            a quantity that cannot be read
-    +-- UnknownNameError     a name that no registry or catalogue holds (nearest names given)
-    +-- CatalogueError       a shipped or user fact that contradicts itself
-    +-- MissingPriceError    a price that is not there (never taken as 0)
-    +-- ScenarioError        all problems of one scenario file, gathered
-    +-- ModelFormatError     a model description with a field that is not understood
-    +-- PlanFileError        a plan file that cannot be read, or is of another schema
-    +-- SolverError          the solver stopped without an answer that may be used
-    +-- InputFileError       a trace, quote or other input file that cannot be read
+FlopwiseError            what is wrong, where, what was expected, what to try
++-- UnitError            a quantity that cannot be read
++-- UnknownNameError     a name that no registry or catalogue holds (nearest names given)
++-- CatalogueError       a shipped or user fact that contradicts itself
++-- MissingPriceError    a price that is not there (never taken as 0)
++-- ScenarioError        all problems of one scenario file, gathered
++-- ModelFormatError     a model description with a field that is not understood
++-- PlanFileError        a plan file that cannot be read, or is of another schema
++-- SolverError          the solver stopped without an answer that may be used
++-- InputFileError       a trace, quote or other input file that cannot be read
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ def show(value: float, symbol: str, digits: int = 3) -> str:
                 return f"{_significant(value / factor, digits)} {prefix}{symbol}"
         return f"{_significant(value, digits)} {symbol}"
     for factor, prefix in _COUNT_STEPS:
-        if abs(value) >= 10 * factor or (abs(value) >= factor and factor >= MEGA):
+        if abs(value) >= 10 * factor or (abs(value) >= factor >= MEGA):
             return f"{_significant(value / factor, digits)}{prefix} {symbol}".rstrip()
     return f"{_significant(value, digits)} {symbol}".rstrip()
 

@@ -1,1 +1,1 @@
-"""TBD."""
+"""Cost: components that turn quantities into money by month, a ledger that sums them, and closed-form checks."""

@@ -1,1 +1,5 @@
-"""TBD."""
+"""Market: which offers a scenario may use, at what price in USD, how old, and what is not covered."""
+
+from flopwise.planning.market.selection import Market, PricedOffer, select
+
+__all__ = ["Market", "PricedOffer", "select"]

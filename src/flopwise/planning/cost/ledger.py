@@ -1,0 +1,76 @@
+"""The ledger: every component applied to every line, by month, and its net present value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flopwise.ground import registry
+from flopwise.ground.units import MONTHS_PER_YEAR
+from flopwise.planning.cost.supply_line import Rates, SupplyLine
+
+Floats = NDArray[np.float64]
+_PACKAGE = "flopwise.planning.cost.components"
+
+
+@cache
+def components() -> dict[str, ModuleType]:
+    """All cost components by name."""
+    return {name: registry.load(_PACKAGE, "cost_component", name) for name in registry.names(_PACKAGE, "cost_component")}
+
+
+def charges(line: SupplyLine, rates: Rates) -> dict[str, Floats]:
+    """USD by component and month for one line; shape of each value is (..., months).
+
+    Complexity: components x months.
+    """
+    months = len(rates.month_hours)
+    shape = np.broadcast_shapes(np.shape(line.arrivals), np.shape(line.held), np.shape(line.server_hours), (months,))
+    return {name: np.broadcast_to(part.charge(line, rates), shape) for name, part in components().items()}
+
+
+def discount_factors(months: int, wacc: float) -> Floats:
+    """Present value of 1 USD at the beginning of each month: (1 + wacc)^(-month/12)."""
+    return (1 + wacc) ** (-np.arange(months) / MONTHS_PER_YEAR)
+
+
+def unit_npv(line: SupplyLine, rates: Rates) -> Floats:
+    """Net present cost of each decision of a batch, shape (batch,): what the optimiser minimises."""
+    total = sum(charges(line, rates).values())
+    return np.asarray(total @ discount_factors(len(rates.month_hours), rates.wacc))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """Cash by component and month, shape (months,) each."""
+
+    cash: dict[str, Floats]
+    discount: Floats
+
+    @property
+    def total(self) -> float:
+        """Undiscounted sum."""
+        return float(sum(amounts.sum() for amounts in self.cash.values()))
+
+    @property
+    def npv(self) -> float:
+        """Net present value of all charges."""
+        return float(sum(amounts @ self.discount for amounts in self.cash.values()))
+
+
+def make_ledger(lines: Sequence[SupplyLine], rates: Rates) -> Ledger:
+    """Sum the charges of all lines of a plan.
+
+    Complexity: lines x components x months.
+    """
+    months = len(rates.month_hours)
+    cash = {name: np.zeros(months) for name in components()}
+    for line in lines:
+        for name, amounts in charges(line, rates).items():
+            cash[name] = cash[name] + amounts
+    return Ledger(cash=cash, discount=discount_factors(months, rates.wacc))

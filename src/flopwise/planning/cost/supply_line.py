@@ -1,0 +1,75 @@
+"""What costs are computed from: one line per pool and contract, with its quantities by month.
+
+All quantities are arrays whose last axis is the month, so one plan is shape (months,) and a batch of
+decisions (one server more in each month, say) is shape (batch, months). Components are linear in the
+quantities: the optimiser's unit costs and the ledger's totals come from the same formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRates:
+    """Rates of the place where a server stands. Electricity USD/J, colocation USD/W/month of IT power."""
+
+    electricity: float
+    pue: float
+    colocation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Rates that are the same everywhere in a plan, and the calendar.
+
+    ``residual`` maps age in years to the part of the purchase price that comes back; ``network_share`` is
+    network capex over server price; ``storage`` is USD of storage per accelerator; ``power_overhead`` is
+    network and storage power over server power; ``mean_power_share`` is mean over maximum server power.
+    """
+
+    month_hours: Floats
+    wacc: float
+    residual: Mapping[float, float]
+    support_rate: float
+    staff_cost: float
+    accelerators_per_engineer: float
+    network_share: float
+    storage: float
+    power_overhead: float
+    mean_power_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplyLine:
+    """Quantities of one contract.
+
+    Attributes:
+        kind: ``owned``, ``purchase``, ``reserved``, ``on-demand``, ``spot``, ``hosted`` or ``commitment``.
+        unit_price: USD per server (owned, purchase) or per server-hour (rented kinds).
+        accelerators: per server.
+        power: maximum IT power of one server (W).
+        arrivals: servers that arrive in each month (purchase).
+        held: servers held all month (owned, purchase, reserved).
+        server_hours: hours rented by the hour (on-demand, spot).
+        tail_hours: reserved server-hours that the contract obliges to pay after the horizon, shape (...,).
+        usd: money stated directly by month (hosted, commitment).
+        site: rates of the site; ``None`` where the provider bears power and space.
+    """
+
+    kind: str
+    unit_price: float = 0.0
+    accelerators: int = 0
+    power: float = 0.0
+    arrivals: Floats | float = 0.0
+    held: Floats | float = 0.0
+    server_hours: Floats | float = 0.0
+    tail_hours: Floats | float = 0.0
+    usd: Floats | float = 0.0
+    site: SiteRates | None = None

@@ -1,0 +1,113 @@
+"""Time blocks: representative days by the hour, shared by all workloads.
+
+A month is a weekday and a weekend day of 24 hours each (UTC), so time zones, coincident peaks and idle
+nights stay visible. Hours with nearly the same mix of loads are merged into few blocks; an hour in which a
+workload has its peak is merged only with hours of the same load, so peaks are never averaged away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flopwise.domain.calendar import days_in, weekdays_in
+from flopwise.ground.units import HOURS_PER_DAY
+
+Floats = NDArray[np.float64]
+DAY_TYPES = ("weekday", "weekend")
+#: Load relative to the daily peak by local hour, weekday then weekend. Shapes after public request logs: office use
+#: has a midday dip and quiet nights, consumer use peaks in the evening; the levels are assumptions and are printed so.
+_OFFICE = (
+    .08, .06, .05, .05, .06, .10, .20, .42, .72, .92, 1.0, .97, .82, .90, .99, .97, .90, .74, .50, .36, .28, .22, .16, .11,
+)  # fmt: skip
+_CONSUMER = (
+    .42, .32, .24, .20, .18, .20, .28, .40, .52, .60, .66, .70, .74, .74, .74, .76, .80, .86, .92, .97, 1.0, .96, .82, .60,
+)  # fmt: skip
+PROFILES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "flat": ((1.0,) * HOURS_PER_DAY, (1.0,) * HOURS_PER_DAY),
+    "office-hours": (_OFFICE, tuple(0.22 * value for value in _OFFICE)),
+    "consumer": (_CONSUMER, tuple(min(1.0, 1.04 * value) for value in _CONSUMER)),
+    "global": (tuple(0.75 + 0.25 * value for value in _CONSUMER), tuple(0.72 + 0.22 * value for value in _CONSUMER)),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """``of_hour[day, hour]`` is the block of an hour; ``hours[month, block]`` its hours in each month."""
+
+    of_hour: NDArray[np.int64]
+    hours: Floats
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return self.hours.shape[1]
+
+
+def hourly_shape(profile: str, timezone: str, as_of: str) -> Floats:
+    """Load relative to the peak, shape (2 day types, 24 hours UTC).
+
+    The offset of the time zone is the one in force at ``as_of``; a change of clocks moves the peak by an
+    hour for part of the year, which representative days do not show.
+    """
+    local = np.array(PROFILES[profile])
+    moment = datetime.fromisoformat(as_of).replace(hour=12, tzinfo=ZoneInfo(timezone))
+    offset = moment.utcoffset()
+    hours = 0 if offset is None else round(offset.total_seconds() / 3600)
+    return np.roll(local, -hours, axis=1)
+
+
+def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8) -> Blocks:
+    """Merge the 48 representative hours into at most ``limit`` blocks by likeness of all shapes.
+
+    Args:
+        shapes: one (2, 24) array per workload, relative to its peak.
+        months: ISO months of the horizon.
+        limit: blocks wanted; more are returned if peaks that must stay apart need them.
+
+    Complexity: agglomerative over 48 points, O(48**3) at most.
+    """
+    hours_of_day = np.array([[weekdays_in(month), days_in(month) - weekdays_in(month)] for month in months], dtype=float)
+    weight = np.repeat(hours_of_day.sum(axis=0), HOURS_PER_DAY)
+    points = np.stack([shape.ravel() for shape in shapes], axis=1) if shapes else np.ones((2 * HOURS_PER_DAY, 1))
+    label = _merge(points, weight, limit)
+    of_hour = label.reshape(2, HOURS_PER_DAY)
+    member = np.eye(label.max() + 1)[of_hour].sum(axis=1)  # hours of each block in one day of each type
+    return Blocks(of_hour=of_hour, hours=hours_of_day @ member)
+
+
+def block_means(shape: Floats, blocks: Blocks, months: Sequence[str]) -> Floats:
+    """Mean of an hourly shape in each block, weighted by how often each day type occurs. Shape (blocks,)."""
+    days = np.array([[weekdays_in(month), days_in(month) - weekdays_in(month)] for month in months], dtype=float).sum(axis=0)
+    weight = np.repeat(days, HOURS_PER_DAY)
+    label = blocks.of_hour.ravel()
+    total = np.bincount(label, weights=weight * shape.ravel(), minlength=blocks.count)
+    return total / np.bincount(label, weights=weight, minlength=blocks.count)
+
+
+def _merge(points: Floats, weight: Floats, limit: int) -> NDArray[np.int64]:
+    """Ward-like merging; clusters that hold some workload's peak merge only at zero distance."""
+    peak = (points >= points.max(axis=0) - 1e-12).any(axis=1)
+    clusters = [[index] for index in range(len(points))]
+    while len(clusters) > 1:
+        centre = np.array([np.average(points[c], axis=0, weights=weight[c]) for c in clusters])
+        mass = np.array([weight[c].sum() for c in clusters])
+        distance = ((centre[:, None] - centre[None, :]) ** 2).sum(axis=2)
+        cost = distance * mass[:, None] * mass[None, :] / (mass[:, None] + mass[None, :])
+        holds_peak = np.array([peak[c].any() for c in clusters])
+        barred = (holds_peak[:, None] | holds_peak[None, :]) & (distance > 1e-12)
+        cost = np.where(barred | np.eye(len(clusters), dtype=bool), np.inf, cost)
+        best = np.unravel_index(np.argmin(cost), cost.shape)
+        if not np.isfinite(cost[best]) or (len(clusters) <= limit and cost[best] > 1e-12):
+            break
+        first, second = sorted(int(index) for index in best)
+        clusters[first] += clusters.pop(second)
+    label = np.zeros(len(points), dtype=np.int64)
+    for number, cluster in enumerate(sorted(clusters, key=min)):
+        label[cluster] = number
+    return label
