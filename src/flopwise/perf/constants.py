@@ -84,6 +84,7 @@ class ServingFactors:
     layer: fixed time per layer of a decode step (s), fitted.
     step: fixed time per step of engine and sampling (s), fitted.
     norm: exponent that joins compute and memory time of the products (infinity would be the plain maximum).
+    pipeline_loss: share of a step that unequal micro-batches waste on many stages (prefill chunks among decodes), assumed.
     """
 
     bandwidth: float = 0.75
@@ -91,6 +92,7 @@ class ServingFactors:
     layer: float = 25.0 * MICRO
     step: float = 2.0 * MILLI
     norm: float = 3.0
+    pipeline_loss: float = 0.15
     links: LinkFactors = LinkFactors()
 
 

@@ -86,7 +86,7 @@ def stage_layers(layers: int, layout: LayoutArrays) -> Array:
     return np.minimum(np.ceil(layers / (layout.pp * layout.vpp)) * layout.vpp, float(layers))
 
 
-def _stage(  # noqa: PLR0913 - one stage is described by exactly these
+def _stage(
     arch: ModelArch, layout: LayoutArrays, sequence: int, micro_batches: Array, lora_rank: int | None, *, last: bool
 ) -> TrainingMemory:
     size = sizes(arch)
@@ -151,7 +151,7 @@ def _shared_weights(layout: LayoutArrays, parameters: Array) -> Array:
     return WEIGHT_BYTES * parameters / shards
 
 
-def _activations(  # noqa: PLR0913
+def _activations(
     arch: ModelArch, layout: LayoutArrays, layers: Array, tokens: Array, micro_batches: Array, *, last: bool
 ) -> Array:
     """Saved activations of all micro-batches in flight, plus the working set of one layer being recomputed."""
@@ -221,7 +221,7 @@ def weight_bytes(arch: ModelArch, precision: str) -> tuple[float, float]:
     return plain + arch.extra_parameters * small, arch.layers * size.routed_layer * small
 
 
-def serving_memory(  # noqa: PLR0913
+def serving_memory(
     arch: ModelArch, precision: str, *, memory: float, share: float, tp: Array, pp: Array, dp: Array, chunk: float
 ) -> ServingMemory:
     """Memory of one rank: ``share`` x ``memory`` is what the engine claims, in absolute bytes of its own process.

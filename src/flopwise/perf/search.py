@@ -1,8 +1,7 @@
-"""Best layouts of a workload on a platform, and why the rest cannot run."""
+"""Best layouts of a training workload on a platform, and why the rest cannot run; the door to both searches."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,25 +13,21 @@ from flopwise.domain.mode import Layout, Mode, Refusal
 from flopwise.domain.provenance import Evidence
 from flopwise.domain.workload import TrainingWorkload
 from flopwise.ground.units import show
-from flopwise.perf.constants import CALIBRATED_VENDORS, MEMORY_RESERVE, TRAINING_INTERVAL, TrainingFactors
+from flopwise.perf.bottleneck import COMPUTE, INTERCONNECT, MEMORY_BANDWIDTH, MEMORY_CAPACITY
+from flopwise.perf.constants import MEMORY_RESERVE, TRAINING_INTERVAL, TrainingFactors
+from flopwise.perf.evidence import calibrated, interval, precision_refusal
 from flopwise.perf.flops import Convention, attention_flops, linear_flops, training_flops
-from flopwise.perf.layouts import LayoutArrays, layout_at, training_layouts
+from flopwise.perf.layouts import LayoutArrays, arrays, layout_at, training_layouts
 from flopwise.perf.memory import TrainingMemory, training_memory
-from flopwise.perf.roofline import has_measured_ceiling, rate_key
+from flopwise.perf.result import SearchResult
+from flopwise.perf.roofline import rate_key
+from flopwise.perf.serving_search import search_serving
 from flopwise.perf.training import StepTime, TrainingJob, micro_batches, step_time, step_tokens
 
-MEMORY_CAPACITY, COMPUTE, MEMORY_BANDWIDTH, INTERCONNECT = "memory capacity", "compute", "memory bandwidth", "interconnect"
+__all__ = ["SearchResult", "available_memory", "search_serving", "search_training", "training_mode"]
+
 #: A step this much longer than that of the best layout in endless memory makes memory capacity the bottleneck.
 _MEMORY_BINDS = 1.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
-    """Modes (best per size, then alternatives), refusals, and how many layouts were evaluated."""
-
-    modes: tuple[Mode, ...]
-    refusals: tuple[Refusal, ...]
-    evaluated: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +40,9 @@ class _Evaluated:
     fits: NDArray[np.bool_]
 
 
-def interval(rate: float, half_width: float) -> tuple[float, float]:
-    """80 % interval of a rate: multiplied and divided by exp(half width)."""
-    return rate * math.exp(-half_width), rate * math.exp(half_width)
-
-
-def calibrated(platform: Platform) -> bool:
-    """Whether the shipped factors rest on measurements of this vendor and device."""
-    return platform.accelerator.vendor.lower() in CALIBRATED_VENDORS and has_measured_ceiling(platform.accelerator)
-
-
 def available_memory(platform: Platform) -> float:
     """Bytes that a training process may plan with: all but the reserve."""
     return platform.accelerator.memory.value * (1.0 - MEMORY_RESERVE)
-
-
-def precision_refusal(workload: str, platform: Platform, precision: str) -> Refusal | None:
-    """A refusal when the device has no rate for ``precision``."""
-    accelerator = platform.accelerator
-    if rate_key(accelerator, precision) is not None:
-        return None
-    listed = ", ".join(sorted(accelerator.peak)) or "none"
-    return Refusal(
-        workload=workload,
-        accelerator=accelerator.id,
-        constraint="precision",
-        shortfall=1.0,
-        unit="1",
-        message=f"{accelerator.name} has no {precision} rate; it lists {listed}",
-        remedy=f"use one of {listed}, or another accelerator",
-    )
 
 
 def search_training(
@@ -131,8 +99,6 @@ def training_mode(
     Raises:
         KeyError: the device does not list the precision.
     """
-    from flopwise.perf.layouts import arrays  # noqa: PLC0415
-
     job = _job(workload)
     one = arrays(layout)
     return _mode(workload, job, platform, one, 0, factors=factors, crowded=False)
@@ -162,7 +128,7 @@ def _memory(job: TrainingJob, layout: LayoutArrays) -> TrainingMemory:
     return training_memory(job.arch, layout, job.sequence, micro_batches(job, layout), job.lora_rank)
 
 
-def _modes(  # noqa: PLR0913
+def _modes(
     workload: TrainingWorkload,
     job: TrainingJob,
     platform: Platform,
@@ -180,7 +146,7 @@ def _modes(  # noqa: PLR0913
     ]
 
 
-def _mode(  # noqa: PLR0913
+def _mode(
     workload: TrainingWorkload,
     job: TrainingJob,
     platform: Platform,
