@@ -140,7 +140,7 @@ def _evaluate(job: ServingJob, slo: Slo, platform: Platform, replica: ReplicaArr
         saturation=saturation[:, 0],
         chosen=chosen,
         fits=most[:, 0] >= 1.0,
-        keeps=keeps.any(axis=1),
+        keeps=np.asarray(keeps.any(axis=1), dtype=np.bool_),
         most=most[:, 0],
     )
 

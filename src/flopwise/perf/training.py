@@ -7,6 +7,9 @@ A stage is layers x (products + fused attention + memory-bound passes, joined wi
 exposed tensor, context and expert exchange), the last one with the logits. m micro-batches, p stages, v
 interleaved chunks. Products follow the roofline of ``roofline``; exchange that overlaps compute is exposed as
 c (g + (1-g) c / (c + f compute)), which falls towards a floor g and is monotone in every rate.
+
+Errors on public runs, constants fitted on three sources, median / p90 of |predicted/measured - 1| of tokens/s, dense
+models of 7B and more: fitted sources 0.08 / 0.17, the other three 0.11 / 0.37; mixtures (one source, fitted) 0.17 / 0.54.
 """
 
 from __future__ import annotations
@@ -222,11 +225,9 @@ def _attention(setting: _Setting) -> Array:
 
 
 def _passes(setting: _Setting) -> Array:
-    """Memory-bound passes over the residual stream, forward and backward, split by sequence parallelism."""
-    factors = setting.factors
-    narrow = PRECISION_BYTES[setting.job.precision] < WEIGHT_BYTES
-    count = factors.element_passes + (factors.quantise_passes if narrow else 0.0)
-    moved = setting.tokens * setting.job.arch.hidden * count * WEIGHT_BYTES / setting.layout.tp
+    """Memory-bound passes over the tensors of a layer, forward and backward, split by sequence parallelism."""
+    elements = setting.tokens * _tensor_elements(setting.job.arch, setting.size) / setting.layout.tp
+    moved = elements * setting.factors.element_passes * WEIGHT_BYTES
     return moved / setting.bandwidth
 
 
@@ -301,7 +302,10 @@ def _data_exchange(setting: _Setting, count: Array, layers: Array, layer: Array)
     shards, expert_shards = data_shards(layout)
     if setting.job.lora_rank is not None:
         return 0.0 * plain
-    once = _gather(setting, plain, shards, layout.tp) + _gather(setting, routed, expert_shards, layout.expert_shards)
+    once = _gather(setting, plain / layers, shards, layout.tp) + _gather(
+        setting, routed / layers, expert_shards, layout.expert_shards
+    )
+    once = once * layers
     stage = np.asarray(layout.zero_stage)
     volume = once * np.select([stage == 3.0, stage == 2.0], [3.0 * count, 1.0 + count], 2.0)
     cover = layers * layer * np.where(stage >= 2.0, count, 1.0)
@@ -309,6 +313,7 @@ def _data_exchange(setting: _Setting, count: Array, layers: Array, layer: Array)
 
 
 def _gather(setting: _Setting, parameters: Array, ranks: Array, stride: Array) -> Array:
+    """One all-gather of ``parameters`` weights (or reduce-scatter of their gradients); frameworks send layer by layer."""
     placed: Group = collectives.group(setting.link, ranks, stride)
     return collectives.all_gather(setting.link, placed, parameters * _GRADIENT_WIRE_BYTES)
 
