@@ -1,9 +1,9 @@
 """Time of collectives over two tiers: scale-up links inside a domain, the cluster network between domains.
 
-time = latency + hop x (members - 1) + root x sqrt(bytes) + bytes / rate, per tier. The square-root term is what public sweeps need:
-it lowers the median error of the plain alpha-beta form from 16 to 5 % (fits over 15 systems). A group is
-placed on contiguous ranks with ``stride`` between its members; the tier follows from that placement, not from
-the group's size. Inside a domain each of the ``local`` members sends its own share over its own network port,
+time = latency + hop x (members - 1) + root x sqrt(bytes) + bytes / rate, per tier. The square-root term is what
+public sweeps need: it lowers the median error of the plain alpha-beta form from 16 to 5 % (fits over 15 systems). A
+group is placed on contiguous ranks with ``stride`` between its members; the tier follows from that placement, not
+from the group's size. Inside a domain each of the ``local`` members sends its own share over its own network port,
 so the network part is divided by ``local``.
 """
 

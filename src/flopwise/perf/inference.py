@@ -41,7 +41,7 @@ from flopwise.perf.constants import (
 from flopwise.perf.flops import Convention, attention_flops
 from flopwise.perf.kv import kv_bytes, kv_bytes_per_token, kv_shards
 from flopwise.perf.memory import ServingMemory, serving_memory
-from flopwise.perf.roofline import joined, sustained_rate
+from flopwise.perf.roofline import joined, sustained_rate, wide_rate
 from flopwise.perf.shapes import Array, Sizes, sizes
 
 _ACTIVATION_BYTES = 2.0
@@ -127,7 +127,7 @@ def _setting(job: ServingJob, platform: Platform, replica: ReplicaArrays, factor
         link=collectives.links(platform, factors.links),
         factors=factors,
         product_rate=sustained_rate(accelerator, job.precision) * factors.sustained,
-        attention_rate=sustained_rate(accelerator, "bf16") * factors.sustained,
+        attention_rate=wide_rate(accelerator, job.precision) * factors.sustained,
         bandwidth=accelerator.memory_bandwidth.value * factors.bandwidth,
     )
 

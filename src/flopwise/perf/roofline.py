@@ -15,7 +15,7 @@ from flopwise.perf.constants import DEFAULT_CEILING
 from flopwise.perf.shapes import Array
 
 #: Precisions whose products run at the rate of another: block-scaled formats, and 16 bits of either kind.
-_RATE_OF = {"mxfp8": "fp8", "nvfp4": "fp4", "fp4": "nvfp4", "fp16": "bf16", "int4": "bf16", "fp32": "tf32"}
+_RATE_OF = {"mxfp8": "fp8", "nvfp4": "fp4", "fp4": "nvfp4", "fp16": "bf16", "bf16": "fp16", "int4": "bf16", "fp32": "tf32"}
 #: Weight-only formats: stored small, computed in 16 bits.
 WEIGHT_ONLY = frozenset({"int4"})
 
@@ -38,6 +38,11 @@ def sustained_rate(accelerator: Accelerator, precision: str) -> FlopsPerSecond:
     if key is None:
         raise KeyError(precision)
     return accelerator.peak[key].value * ceiling(accelerator, key)
+
+
+def wide_rate(accelerator: Accelerator, precision: str) -> FlopsPerSecond:
+    """Rate of 16-bit products, in which attention and logits run; of ``precision`` where the device lists no 16 bits."""
+    return sustained_rate(accelerator, "bf16" if rate_key(accelerator, "bf16") else precision)
 
 
 def ceiling(accelerator: Accelerator, key: str) -> float:

@@ -29,22 +29,21 @@ from flopwise.perf.kv import kv_bytes, kv_bytes_per_token
 from flopwise.perf.layouts import divisors, tensor_degrees
 from flopwise.perf.result import SearchResult
 
-#: Batches tried, in running requests per replica; the memory limit is tried as well.
-_BATCHES = np.unique(np.round(np.geomspace(1.0, 8192.0, 96)))
+#: Halvings of the interval that holds the largest batch within the promises: relative precision 2^-24.
+_HALVINGS = 24
 _PIPELINES = (1, 2, 4, 8)
 _LARGEST_REPLICA = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Replicas:
-    """All replicas (rows) by batch (columns): the chosen column of each, and whether it keeps the promises."""
+    """All replicas, arrays of one length: running requests, planned and saturation rate, whether it fits and keeps."""
 
     replica: ReplicaArrays
     batch: NDArray[np.float64]
     state: SteadyState
     rate: NDArray[np.float64]
     saturation: NDArray[np.float64]
-    chosen: NDArray[np.int64]
     fits: NDArray[np.bool_]
     keeps: NDArray[np.bool_]
     most: NDArray[np.float64]
@@ -94,7 +93,7 @@ def serving_job(workload: ServingWorkload) -> ServingJob:
 
 
 def _candidates(arch: ModelArch, platform: Platform) -> ReplicaArrays:
-    """Replicas as columns of shape (n, 1): whole servers, or parts of one."""
+    """Replicas as arrays of one length: whole servers, or parts of one."""
     rows = [
         (tp, pp, dp)
         for tp in tensor_degrees(arch, platform.accelerators)
@@ -103,7 +102,7 @@ def _candidates(arch: ModelArch, platform: Platform) -> ReplicaArrays:
         if pp <= arch.layers and _stands(tp * pp * dp, platform)
     ]
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return ReplicaArrays(tp=table[:, 0:1], pp=table[:, 1:2], dp=table[:, 2:3])
+    return ReplicaArrays(tp=table[:, 0], pp=table[:, 1], dp=table[:, 2])
 
 
 def _data_degrees(arch: ModelArch) -> list[int]:
@@ -121,27 +120,30 @@ def _stands(size: int, platform: Platform) -> bool:
 
 
 def _evaluate(job: ServingJob, slo: Slo, platform: Platform, replica: ReplicaArrays, factors: ServingFactors | None) -> _Replicas:
-    """Every replica at every batch that its cache can hold; O(replicas x batches)."""
+    """Largest batch of every replica that cache, promises and knee allow, by bisection: latency and rate rise with it.
+
+    Complexity: replicas x 24 evaluations, vectorised over replicas.
+    """
     _, requests = cache_capacity(job, platform, replica)
     most = np.floor(KV_FILL * np.asarray(requests))
-    batch = np.minimum(_BATCHES[np.newaxis, :], np.maximum(most, 1.0))
-    state = steady_state(job, platform, replica, batch, factors)
-    rate = np.asarray(state.rate)
-    saturation = rate.max(axis=1, keepdims=True)
-    keeps = _keeps(state, slo)
-    planned = np.where(keeps, np.minimum(rate, KNEE * saturation), -1.0)
-    chosen = planned.argmax(axis=1)
-    rows = np.arange(len(chosen))
+    highest = np.maximum(most, 1.0)
+    saturation = np.asarray(steady_state(job, platform, replica, highest, factors).rate)
+    low, high = np.ones_like(highest), highest.copy()
+    for _ in range(_HALVINGS):
+        middle = np.sqrt(low * high)
+        state = steady_state(job, platform, replica, middle, factors)
+        good = _keeps(state, slo) & (np.asarray(state.rate) <= KNEE * saturation)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    state = steady_state(job, platform, replica, low, factors)
     return _Replicas(
         replica=replica,
-        batch=batch,
+        batch=low,
         state=state,
-        rate=planned[rows, chosen],
-        saturation=saturation[:, 0],
-        chosen=chosen,
-        fits=most[:, 0] >= 1.0,
-        keeps=np.asarray(keeps.any(axis=1), dtype=np.bool_),
-        most=most[:, 0],
+        rate=np.minimum(np.asarray(state.rate), KNEE * saturation),
+        saturation=saturation,
+        fits=np.asarray(most >= 1.0, dtype=np.bool_),
+        keeps=_keeps(state, slo),
+        most=most,
     )
 
 
@@ -152,7 +154,7 @@ def _keeps(state: SteadyState, slo: Slo) -> NDArray[np.bool_]:
 
 def _order(found: _Replicas, usable: NDArray[np.int64]) -> NDArray[np.int64]:
     """The best of each size first, then the others, each by rate per accelerator."""
-    size = np.asarray(found.replica.accelerators)[usable, 0]
+    size = np.asarray(found.replica.accelerators)[usable]
     each = found.rate[usable] / size
     best = np.array([each[index] >= each[size == size[index]].max() for index in range(len(usable))])
     return usable[np.lexsort((size, -each, ~best))]
@@ -164,7 +166,7 @@ def _mode(workload: ServingWorkload, job: ServingJob, platform: Platform, found:
     group = ("experts" if job.arch.experts else "dense") if known else "uncalibrated"
     detail = _detail(job, platform, found, row)
     load = _load(found, row, detail)
-    full = detail["batch"] >= found.most[row]
+    full = detail["batch"] >= found.most[row] * (1.0 - 1e-3)
     return Mode(
         workload=workload.name,
         accelerator=platform.accelerator.id,
@@ -186,57 +188,55 @@ def _mode(workload: ServingWorkload, job: ServingJob, platform: Platform, found:
 
 
 def _layout(arch: ModelArch, replica: ReplicaArrays, row: int) -> Layout:
-    tp, pp, dp = (int(np.asarray(getattr(replica, field.name))[row, 0]) for field in fields(replica))
+    tp, pp, dp = (int(np.asarray(getattr(replica, field.name))[row]) for field in fields(replica))
     return Layout(tp=tp, pp=pp, dp=dp, ep=tp * dp if arch.experts else 1, zero_stage=0)
 
 
-def _pick(value: Any, row: int, column: int) -> float:  # noqa: ANN401 - a float or an array that broadcasts
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim < 2:
-        return float(np.ravel(array)[0])
-    return float(array[row, column if array.shape[1] > 1 else 0])
+def _pick(value: Any, row: int) -> float:  # noqa: ANN401 - a float, or an array over replicas
+    array = np.ravel(np.asarray(value, dtype=np.float64))
+    return float(array[row if array.size > 1 else 0])
 
 
 def _detail(job: ServingJob, platform: Platform, found: _Replicas, row: int) -> dict[str, float]:
-    column = int(found.chosen[row])
     state, rate = found.state, float(found.rate[row])
-    batch = float(found.batch[row, column])
-    one = ReplicaArrays(**{field.name: np.asarray(getattr(found.replica, field.name))[row] for field in fields(found.replica)})
+    batch = float(found.batch[row])
+    one = ReplicaArrays(
+        **{field.name: np.atleast_1d(np.asarray(getattr(found.replica, field.name))[row]) for field in fields(found.replica)}
+    )
     memory = replica_memory(job, platform, one)
     tokens, requests = cache_capacity(job, platform, one)
-    space = _pick(memory.cache_space, 0, 0)
+    space = _pick(memory.cache_space, 0)
     return {
-        "ttft_p95": _pick(state.ttft_p95, row, column),
-        "ttft_mean": _pick(state.ttft_mean, row, column),
-        "tpot_p95": _pick(state.tpot_p95, row, column),
-        "tpot_mean": _pick(state.tpot_mean, row, column),
+        "ttft_p95": _pick(state.ttft_p95, row),
+        "ttft_mean": _pick(state.ttft_mean, row),
+        "tpot_p95": _pick(state.tpot_p95, row),
+        "tpot_mean": _pick(state.tpot_mean, row),
         "batch": batch,
         "max_batch_memory": float(found.most[row]),
         "kv_bytes_per_token": kv_bytes_per_token(job.arch, job.kv_precision),
         "kv_bytes_per_request": float(kv_bytes(job.arch, job.kv_precision, job.context)),
-        "kv_capacity_tokens": _pick(tokens, 0, 0),
+        "kv_capacity_tokens": _pick(tokens, 0),
         "output_tokens_per_s": rate * job.output_mean,
-        "prefill_time": _pick(state.prefill.total, row, column),
-        "step_time": _pick(state.step.total, row, column),
+        "prefill_time": _pick(state.prefill.total, row),
+        "step_time": _pick(state.step.total, row),
         "saturation_rate": float(found.saturation[row]),
         "utilisation": rate / float(found.saturation[row]),
-        "memory.weights": _pick(memory.weights, 0, 0),
-        "memory.kv_cache": space * batch / max(_pick(requests, 0, 0), 1.0),
+        "memory.weights": _pick(memory.weights, 0),
+        "memory.kv_cache": space * batch / max(_pick(requests, 0), 1.0),
         "memory.cache_space": space,
-        "memory.other": _pick(memory.other, 0, 0),
+        "memory.other": _pick(memory.other, 0),
     }
 
 
 def _load(found: _Replicas, row: int, detail: dict[str, float]) -> dict[str, float]:
     """Share of memory in use, and of the time of a token by resource (decode step and interleaved prefill)."""
-    column = int(found.chosen[row])
     state = found.state
     step, prefill = state.step, state.prefill
-    pass_share = (_pick(state.tpot_mean, row, column) - detail["step_time"]) / detail["prefill_time"]
+    pass_share = (_pick(state.tpot_mean, row) - detail["step_time"]) / detail["prefill_time"]
     tpot = detail["tpot_mean"]
 
     def share(name: str) -> float:
-        return (_pick(getattr(step, name), row, column) + pass_share * _pick(getattr(prefill, name), row, column)) / tpot
+        return (_pick(getattr(step, name), row) + pass_share * _pick(getattr(prefill, name), row)) / tpot
 
     used = detail["memory.weights"] + detail["memory.kv_cache"] + detail["memory.other"]
     return {
@@ -260,8 +260,8 @@ def _notes(job: ServingJob, detail: dict[str, float], *, full: bool) -> tuple[st
 
 def _latency_refusal(workload: ServingWorkload, job: ServingJob, platform: Platform, found: _Replicas) -> Refusal:
     """The replica that comes closest at batch 1, and what it misses."""
-    ttft = np.where(found.fits, np.asarray(found.state.ttft_p95)[:, 0], np.inf)
-    tpot = np.where(found.fits, np.asarray(found.state.tpot_p95)[:, 0], np.inf)
+    ttft = np.where(found.fits, np.asarray(found.state.ttft_p95), np.inf)
+    tpot = np.where(found.fits, np.asarray(found.state.tpot_p95), np.inf)
     slo = workload.slo
     over_first = ttft / slo.ttft_p95 if slo.ttft_p95 else np.zeros_like(ttft)
     over_token = tpot / slo.tpot_p95 if slo.tpot_p95 else np.zeros_like(tpot)
@@ -297,10 +297,10 @@ def _faster(workload: ServingWorkload, *, first: bool) -> str:
 def _memory_refusal(workload: ServingWorkload, job: ServingJob, platform: Platform, found: _Replicas) -> Refusal:
     """The replica that misses by least room for the weights and one mean request."""
     memory = replica_memory(job, platform, found.replica)
-    space = np.asarray(memory.cache_space)[:, 0]
+    space = np.asarray(memory.cache_space)
     one = float(kv_bytes(job.arch, job.kv_precision, job.context)) / KV_FILL
-    split = np.asarray(found.replica.pp)[:, 0] * np.minimum(
-        np.asarray(found.replica.tp)[:, 0], 1.0 if job.arch.latent else float(job.arch.kv_heads)
+    split = np.asarray(found.replica.pp) * np.minimum(
+        np.asarray(found.replica.tp), 1.0 if job.arch.latent else float(job.arch.kv_heads)
     )
     missing = one / split - space
     row = int(np.argmin(missing))

@@ -27,7 +27,7 @@ from flopwise.perf.constants import TrainingFactors
 from flopwise.perf.flops import BACKWARD, BACKWARD_FROZEN, attention_flops
 from flopwise.perf.layouts import LayoutArrays
 from flopwise.perf.memory import OPTIMIZER_BYTES, WEIGHT_BYTES, data_shards, stage_layers
-from flopwise.perf.roofline import joined, product_time, sustained_rate
+from flopwise.perf.roofline import joined, product_time, sustained_rate, wide_rate
 from flopwise.perf.shapes import Array, Sizes, sizes
 
 #: FLOPs of a fused attention backward pass over its forward pass (it recomputes the scores).
@@ -161,7 +161,7 @@ def _setting(job: TrainingJob, platform: Platform, layout: LayoutArrays, factors
         link=collectives.links(platform, factors.links),
         factors=factors,
         product_rate=sustained_rate(accelerator, job.precision) * factors.sustained,
-        attention_rate=sustained_rate(accelerator, "bf16") * factors.attention,
+        attention_rate=wide_rate(accelerator, job.precision) * factors.attention,
         bandwidth=accelerator.memory_bandwidth.value,
         tokens=layout.micro_batch * job.sequence / layout.cp,
     )
