@@ -1,0 +1,68 @@
+"""Failures, checkpoints and restarts: the worked table of published Llama 3 figures, to the printed digits."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flopwise.perf.goodput import (
+    best_ettr,
+    daly_interval,
+    effective_training_time_ratio,
+    spot_effective_share,
+    system_mtbf,
+    waste,
+    young_interval,
+)
+
+HOUR, DAY = 3600.0, 86400.0
+#: 419 unexpected interruptions in 54 days on 16,384 accelerators in servers of 8 (arXiv 2407.21783, by counts).
+RATE = 419 / 54 / (16384 / 8) * 1000
+
+
+def test_published_failure_rate() -> None:
+    assert round(RATE, 2) == 3.79
+    assert round(RATE / 8, 3) == 0.474
+    assert round(float(system_mtbf(RATE, 2048)) / HOUR, 2) == 3.09
+    assert round(float(system_mtbf(6.5, 2048)) / HOUR, 2) == 1.80
+    assert round(float(system_mtbf(6.5, 128)) / HOUR, 1) == 28.8
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "mtbf", "checkpoint", "restart", "minutes", "ettr"),
+    [
+        (1024, 49.49, 60, 600, 77.1, 0.971),
+        (4096, 12.37, 60, 600, 38.5, 0.935),
+        (16384, 3.09, 60, 600, 19.3, 0.842),
+        (16384, 3.09, 10, 180, 7.9, 0.941),
+        (16384, 3.09, 3, 120, 4.3, 0.966),
+        (65536, 0.77, 3, 120, 2.2, 0.910),
+    ],
+)
+def test_worked_table(accelerators: int, mtbf: float, checkpoint: float, restart: float, minutes: float, ettr: float) -> None:
+    system = float(system_mtbf(RATE, accelerators / 8))
+    assert round(system / HOUR, 2) == mtbf
+    assert round(float(young_interval(checkpoint, system)) / 60, 1) == minutes
+    assert round(float(best_ettr(checkpoint, system, restart)), 3) == ettr
+
+
+@given(st.floats(1, 600), st.floats(3600, 1e6), st.floats(0, 1800))
+def test_young_is_the_least_waste_of_first_order(checkpoint: float, mtbf: float, restart: float) -> None:
+    best = float(young_interval(checkpoint, mtbf))
+    lost = float(waste(best, checkpoint, mtbf, restart))
+    assert lost <= float(waste(best * 1.1, checkpoint, mtbf, restart)) + 1e-12
+    assert lost <= float(waste(best * 0.9, checkpoint, mtbf, restart)) + 1e-12
+    assert math.isclose(1 - lost, float(effective_training_time_ratio(best, checkpoint, mtbf, restart)))
+
+
+def test_daly_tends_to_young_for_short_checkpoints() -> None:
+    assert math.isclose(float(daly_interval(1e-6, 1e5)), float(young_interval(1e-6, 1e5)), rel_tol=1e-4)
+    assert float(daly_interval(100.0, 40.0)) == 40.0
+
+
+def test_spot_share() -> None:
+    assert math.isclose(spot_effective_share(10, 600, 900, 730 * HOUR), 1 - 10 * 1500 / (730 * HOUR))
+    assert spot_effective_share(1e6, 600, 900, 730 * HOUR) == 0.0
