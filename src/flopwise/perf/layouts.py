@@ -18,9 +18,9 @@ from flopwise.perf.shapes import Array
 RECOMPUTE = ("none", "selective", "full")
 #: Layouts evaluated at once: temporary arrays of this length stay in the processor's cache.
 CHUNK = 16384
-#: Largest micro-batch tried, in sequences.
-_MICRO_BATCHES = (1, 2, 4, 8, 16)
-#: Largest interleaving tried.
+#: Micro-batches tried, in sequences.
+_MICRO_BATCHES = (1, 2, 4, 8, 16, 32)
+#: Interleavings tried.
 _INTERLEAVINGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 #: Largest relative change of the global batch that rounding to whole micro-batches may cause.
 BATCH_TOLERANCE = 0.05
@@ -163,7 +163,7 @@ def _expert_degrees(arch: ModelArch, ranks: int) -> list[int]:
 
 
 def _with_policies(table: NDArray[np.float64]) -> LayoutArrays:
-    """Cross each row with ZeRO stages (only 1 where data parallelism is 1) and recompute policies."""
+    """Cross each row with ZeRO stages (0 never beats 1; 2 and 3 need ranks to shard over) and recompute policies."""
     stages = np.array([1.0, 2.0, 3.0])
     policies = np.arange(float(len(RECOMPUTE)))
     grid = np.stack(np.meshgrid(stages, policies, indexing="ij"), axis=-1).reshape(-1, 2)

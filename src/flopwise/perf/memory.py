@@ -218,7 +218,7 @@ def weight_bytes(arch: ModelArch, precision: str) -> tuple[float, float]:
     small = PRECISION_BYTES[precision]
     wide = max(small, WEIGHT_BYTES)
     plain = arch.layers * (size.plain_layer * small + size.norms * wide) + (size.embedding + size.head) * wide
-    return plain + arch.extra_parameters * small, arch.layers * size.routed_layer * small
+    return plain, arch.layers * size.routed_layer * small
 
 
 def serving_memory(
@@ -230,7 +230,8 @@ def serving_memory(
     """
     plain, routed = weight_bytes(arch, precision)
     weights = plain / (tp * pp) + routed / (tp * dp * pp)
-    widest = max(float(arch.vocab), 2.0 * arch.ffn, 4.0 * arch.hidden)
-    workspace = ACTIVATION_BYTES * chunk * (2.0 * arch.hidden + 2.0 * min(widest, 8.0 * arch.hidden) / tp)
+    routed_width = arch.experts.top_k * arch.experts.ffn if arch.experts else 0
+    inner = 2.0 * max(arch.ffn, routed_width) / tp
+    workspace = ACTIVATION_BYTES * chunk * (2.0 * arch.hidden + inner)
     other = workspace + COMMUNICATION_BUFFERS * np.where(np.asarray(tp * pp * dp) > 1.0, 1.0, 0.0) + 0.0 * weights
     return ServingMemory(weights=weights, cache_space=share * memory - weights - other, other=other)

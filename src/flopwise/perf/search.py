@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ _MEMORY_BINDS = 1.05
 class _Evaluated:
     """All layouts of one gang size: time per token (s), peak bytes, and which fit."""
 
+    size: int
     layouts: LayoutArrays
     time: NDArray[np.float64]
     memory: NDArray[np.float64]
@@ -71,24 +72,24 @@ def search_training(
         return SearchResult(modes=(), refusals=(refused,), evaluated=0)
     job = _job(workload)
     modes: list[Mode] = []
-    refusals: list[Refusal] = []
     evaluated = 0
-    largest: tuple[int, _Evaluated] | None = None
-    for size in sorted(set(sizes)):
-        early = _network_refusal(workload, platform, size)
-        if early:
-            refusals.append(early)
-            continue
+    largest: _Evaluated | None = None
+    failed: list[_Evaluated] = []
+    unlinked = [size for size in sorted(set(sizes)) if not _linked(platform, size)]
+    for size in sorted(set(sizes) - set(unlinked)):
         found = _evaluate(job, platform, size, factors)
         evaluated += len(found.layouts)
         if found.fits.any():
             modes.extend(_modes(workload, job, platform, found, 1, factors))
-            largest = (size, found)
+            largest = found
         else:
-            refusals.append(_memory_refusal(workload, job, platform, found, size))
+            failed.append(found)
+    refusals = _refusals(workload, job, platform, failed, modes)
+    if unlinked:
+        refusals.append(_network_refusal(workload, platform, unlinked[0]))
     if largest and top > 1:
-        modes.extend(_modes(workload, job, platform, largest[1], top, factors)[1:])
-    return SearchResult(modes=tuple(modes), refusals=_closest(refusals), evaluated=evaluated)
+        modes.extend(_modes(workload, job, platform, largest, top, factors)[1:])
+    return SearchResult(modes=tuple(modes), refusals=tuple(refusals), evaluated=evaluated)
 
 
 def training_mode(
@@ -121,7 +122,8 @@ def _evaluate(job: TrainingJob, platform: Platform, size: int, factors: Training
         times.append(np.asarray(step_time(job, platform, chunk, factors).total / step_tokens(job, chunk)))
         memories.append(np.asarray(_memory(job, chunk).total))
     memory = np.concatenate(memories)
-    return _Evaluated(layouts=layouts, time=np.concatenate(times), memory=memory, fits=memory <= available_memory(platform))
+    fits = memory <= available_memory(platform)
+    return _Evaluated(size=size, layouts=layouts, time=np.concatenate(times), memory=memory, fits=fits)
 
 
 def _memory(job: TrainingJob, layout: LayoutArrays) -> TrainingMemory:
@@ -236,9 +238,11 @@ def _notes(job: TrainingJob, one: LayoutArrays) -> tuple[str, ...]:
     return () if run == job.sequences else (f"global batch rounded from {job.sequences} to {run} sequences",)
 
 
-def _network_refusal(workload: TrainingWorkload, platform: Platform, size: int) -> Refusal | None:
-    if size <= platform.accelerators or platform.network_bandwidth > 0.0:
-        return None
+def _linked(platform: Platform, size: int) -> bool:
+    return size <= platform.accelerators or platform.network_bandwidth > 0.0
+
+
+def _network_refusal(workload: TrainingWorkload, platform: Platform, size: int) -> Refusal:
     return Refusal(
         workload=workload.name,
         accelerator=platform.accelerator.id,
@@ -250,56 +254,64 @@ def _network_refusal(workload: TrainingWorkload, platform: Platform, size: int) 
     )
 
 
-def _memory_refusal(workload: TrainingWorkload, job: TrainingJob, platform: Platform, found: _Evaluated, size: int) -> Refusal:
-    accelerator = platform.accelerator
-    if not len(found.layouts):
-        return Refusal(
-            workload=workload.name,
-            accelerator=accelerator.id,
-            constraint="batch",
-            shortfall=float(size - job.sequences),
-            unit="accelerators",
-            message=f"no split of {size} accelerators suits {job.sequences} sequences per step and {job.arch.layers} layers",
-            remedy="use a size with more divisors, or a larger global batch",
-        )
+def _refusals(
+    workload: TrainingWorkload, job: TrainingJob, platform: Platform, failed: list[_Evaluated], modes: list[Mode]
+) -> list[Refusal]:
+    """One refusal for sizes that cannot be split, and one for sizes that lack memory: the one that misses by least."""
+    refusals: list[Refusal] = []
+    unsplit = [found for found in failed if not len(found.layouts)]
+    short = [found for found in failed if len(found.layouts)]
+    if unsplit:
+        refusals.append(_batch_refusal(workload, job, platform, unsplit[0].size))
+    if short:
+        closest = min(short, key=lambda found: float(found.memory.min()))
+        works = modes[0].accelerators if modes else _size_that_fits(job, platform, closest.size)
+        refusals.append(_memory_refusal(workload, job, platform, closest, works))
+    return refusals
+
+
+def _batch_refusal(workload: TrainingWorkload, job: TrainingJob, platform: Platform, size: int) -> Refusal:
+    return Refusal(
+        workload=workload.name,
+        accelerator=platform.accelerator.id,
+        constraint="batch",
+        shortfall=float(max(size - job.sequences, 1)),
+        unit="accelerators",
+        message=f"no split of {size} accelerators suits {job.sequences} sequences per step and {job.arch.layers} layers",
+        remedy="use a size with more divisors, or a larger global batch",
+    )
+
+
+def _memory_refusal(
+    workload: TrainingWorkload, job: TrainingJob, platform: Platform, found: _Evaluated, works: int | None
+) -> Refusal:
+    accelerator, usable = platform.accelerator, available_memory(platform)
     best = int(np.argmin(found.memory))
-    missing = float(found.memory[best]) - available_memory(platform)
+    need = float(found.memory[best])
     closest = layout_at(found.layouts, best)
-    needed = _size_that_fits(job, platform, size)
-    remedy = f"needs at least {needed} accelerators of this kind" if needed else "needs a shorter sequence"
+    count = f"needs at least {works} accelerators of this kind" if works else "needs a shorter sequence"
     return Refusal(
         workload=workload.name,
         accelerator=accelerator.id,
         constraint="memory",
-        shortfall=missing,
+        shortfall=need - usable,
         unit="B",
         message=(
-            f"{job.arch.name} on {size} x {accelerator.name}: the closest layout (tp {closest.tp}, pp {closest.pp}, "
-            f"dp {closest.dp}, ZeRO-{closest.zero_stage}, recompute {closest.recompute}) needs "
-            f"{show(float(found.memory[best]), 'B')} of {show(available_memory(platform), 'B')} per accelerator: "
-            f"{show(missing, 'B')} missing"
+            f"{job.arch.name} on {found.size} x {accelerator.name}: the closest layout (tp {closest.tp}, pp {closest.pp}, "
+            f"dp {closest.dp}, cp {closest.cp}, ZeRO-{closest.zero_stage}, recompute {closest.recompute}) needs "
+            f"{show(need, 'B')} of {show(usable, 'B')} per accelerator: {show(need - usable, 'B')} missing"
         ),
-        remedy=f"{remedy}, or one with {show(float(found.memory[best]) / (1.0 - MEMORY_RESERVE), 'B')} of memory",
+        remedy=f"{count}, or one with {show(need / (1.0 - MEMORY_RESERVE), 'B')} of memory",
     )
 
 
 def _size_that_fits(job: TrainingJob, platform: Platform, size: int) -> int | None:
-    """Smallest doubling of ``size`` whose closest layout fits; ``None`` when none does below 64 times."""
+    """Smallest doubling of ``size`` whose closest layout fits; ``None`` when none does up to 64 times."""
     for factor in (2, 4, 8, 16, 32, 64):
-        if size * factor > platform.accelerators and platform.network_bandwidth <= 0.0:
+        if not _linked(platform, size * factor):
             return None
         layouts = training_layouts(job.arch, platform, size * factor, job.sequences, job.sequence)
         lean = layouts.take(np.flatnonzero(np.asarray(layouts.recompute) == 2.0))
         if len(lean) and float(np.min(np.asarray(_memory(job, lean).total))) <= available_memory(platform):
             return size * factor
     return None
-
-
-def _closest(refusals: list[Refusal]) -> tuple[Refusal, ...]:
-    """One refusal per constraint: the one that misses by least."""
-    best: dict[str, Refusal] = {}
-    for refusal in refusals:
-        held = best.get(refusal.constraint)
-        if held is None or refusal.shortfall < held.shortfall:
-            best[refusal.constraint] = replace(refusal)
-    return tuple(best.values())

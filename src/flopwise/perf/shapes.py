@@ -18,8 +18,9 @@ class Sizes:
     """Elements (not bytes) of one architecture.
 
     ``attention`` .. ``norms`` are parameters of one layer; ``expert`` is one routed expert and ``shared`` all
-    shared experts of a layer. ``query``, ``key``, ``value`` and ``output`` are activation widths per token of
-    attention, as computed (after decompression, for latent attention).
+    shared experts of a layer; ``extra`` is what the plain formula does not know, spread over layers. ``query``,
+    ``key``, ``value`` and ``output`` are activation widths per token of attention, as computed (after
+    decompression, for latent attention).
     """
 
     layers: int
@@ -31,6 +32,7 @@ class Sizes:
     expert: float
     router: float
     norms: float
+    extra: float
     embedding: float
     head: float
     head_matrix: float
@@ -50,7 +52,7 @@ class Sizes:
     def plain_layer(self) -> float:
         """Parameters of an average layer outside routed experts and norms."""
         mix = self.expert_share
-        return self.attention + (1.0 - mix) * self.dense_mlp + mix * (self.shared + self.router)
+        return self.attention + self.extra + (1.0 - mix) * self.dense_mlp + mix * (self.shared + self.router)
 
     @property
     def routed_layer(self) -> float:
@@ -80,6 +82,7 @@ def sizes(arch: ModelArch) -> Sizes:
         expert=float(matrices * arch.hidden * experts.ffn) if experts else 0.0,
         router=float(arch.hidden * experts.count) if experts else 0.0,
         norms=float(arch.norms_per_layer * arch.hidden),
+        extra=arch.extra_parameters / arch.layers,
         embedding=table,
         head=0.0 if arch.tied_embeddings else table,
         head_matrix=table,
