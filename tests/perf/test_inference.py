@@ -116,6 +116,25 @@ def test_published_offline_throughput(arch: ModelArch, tp: int, inputs: float, o
     assert abs(tokens / measured - 1) < 0.25
 
 
+@pytest.mark.parametrize(("rate", "ttft", "tpot"), [(2.0, 0.062, 0.021), (4.0, 0.068, 0.024), (8.0, 0.092, 0.032)])
+def test_published_open_loop_latency(rate: float, ttft: float, tpot: float) -> None:
+    """TensorRT-LLM v0.14 online serving: 70B bf16, 467 tokens in and 256 out, tp 4 on 80 GB devices."""
+    work = job(inputs=467, outputs=256, precision="bf16", kv_precision="bf16")
+    batch = np.geomspace(0.5, 500, 400)
+    state = steady_state(work, platform(), one(4), batch)
+    index = int(np.searchsorted(np.asarray(state.rate), rate))
+    assert abs(float(np.asarray(state.ttft_mean)[index]) / ttft - 1) < 0.35
+    assert abs(float(np.asarray(state.tpot_mean)[index]) / tpot - 1) < 0.20
+
+
+def test_published_saturation() -> None:
+    """The same table: between 8 and 16 req/s the replica saturates (3,164 tokens/s reached at 16 req/s offered)."""
+    work = job(inputs=467, outputs=256, precision="bf16", kv_precision="bf16")
+    _, requests = cache_capacity(work, platform(), one(4))
+    state = steady_state(work, platform(), one(4), 0.92 * np.asarray(requests))
+    assert 11 < float(state.rate[0]) < 18
+
+
 def test_more_layers_cost_more() -> None:
     deeper = replace(LLAMA_70B, layers=160)
     step, more = (float(decode_step(job(arch), platform(), one(), np.array([8.0]), 1e3).total[0]) for arch in (LLAMA_70B, deeper))

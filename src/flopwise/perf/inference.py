@@ -5,18 +5,21 @@ A replica of tp x pp x dp accelerators runs B requests at once. One decode step 
     t_step(B) = norm(weight bytes / bandwidth, FLOPs / rate) + cache bytes / bandwidth + collectives
                 + layers x fixed + fixed
 
-with only the experts that B tokens touch, E (1 - (1 - k/E)^B). New prompts are prefilled between decode
-steps, so in steady state each request costs (a prefill, then ``out`` steps shared with B - 1 others):
+with only the experts that B tokens touch, E (1 - (1 - k/E)^B). In steady state a = B/out requests finish, and as many
+new prompts start, per step (chunked prefill): while a < 1, a share a of the steps carries one prompt; beyond, every
+step carries a prompts. Prompt tokens join the products, exchange and attention of their step. Little's law gives
 
-    rate = B / (out x t_step + B x t_prefill),   time per output token = t_step + B x t_prefill / out.
+    time per output token = mean step(B),   rate = B / (out x time per output token).
 
-Time to first token at the 95th percentile is the prefill of a long prompt (slowed by the decodes it shares steps
-with), plus the wait of an M/G/1 queue on the prefill work, plus the steps around it. Cache space holds mean contexts
-up to the fill limit.
+Time to first token is the steps that carry the prompt, the wait for a place in a step (utilisation of the prompt
+tokens that a step may take), and the step that runs when it arrives (two at the 95th percentile). Cache space holds
+mean contexts up to the fill limit.
 
-Errors on public aggregated rows, constants fitted on one half of 21 (model, accelerator) groups, median / p90 of
-|predicted/measured - 1| on the other half: time per output token 0.21 / 0.79 (dense 0.10 / 0.23, experts 0.26 / 0.88;
-fit half 0.14 / 0.58); offline throughput, never fitted, 0.10 to 0.15 / 0.30 to 0.55; time to first token about 0.5.
+Errors on public rows, constants fitted on one half of 21 (model, accelerator) groups, median / p90 of
+|predicted/measured - 1| on the other half: time per output token, closed loop 0.22 / 0.80 (dense 0.12 / 0.24, experts
+0.27 / 0.88; fit half 0.14 / 0.54). Never fitted: offline throughput dense 0.11 / 0.22 to 0.33, experts 0.13 to 0.17 /
+0.33; open loop, time per output token 0.11 / 0.19 and time to first token 0.20 / 0.47. Closed-loop time to first
+token, whose arrivals are bunched, is about twice the figure here.
 """
 
 from __future__ import annotations
@@ -31,9 +34,7 @@ from flopwise.perf import collectives
 from flopwise.perf.constants import (
     ENGINE_SHARE,
     PREFILL_CHUNK,
-    PREFILL_SLOWDOWN,
     REQUEST_OVERHEAD,
-    STEPS_AROUND_PREFILL,
     TPOT_TAIL,
     WAIT_TAIL,
     ServingFactors,
@@ -47,6 +48,9 @@ from flopwise.perf.shapes import Array, Sizes, sizes
 _ACTIVATION_BYTES = 2.0
 #: All-reduces of one layer: after attention and after the MLP.
 _REDUCES_PER_LAYER = 2.0
+_PARTS = ("compute", "memory_bandwidth", "interconnect", "fixed", "total")
+#: Prompt tokens that steps carry over what they may: beyond, the wait is taken as if at this share.
+_FULLEST = 0.999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,11 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyState:
-    """A replica that runs ``batch`` requests at once: rates (req/s), latencies and parts (s)."""
+    """A replica that runs ``batch`` requests at once: rates (req/s), latencies and parts (s).
+
+    ``step`` is a step with its share of prompt tokens, ``decode`` one without, ``prefill`` the steps
+    that carry a mean prompt, ``prefill_p95`` a long one.
+    """
 
     rate: Array
     ttft_mean: Array
@@ -102,7 +110,8 @@ class SteadyState:
     tpot_mean: Array
     tpot_p95: Array
     step: Parts
-    prefill: Parts
+    decode: Array
+    prefill: Array
     prefill_p95: Array
 
 
@@ -152,6 +161,8 @@ def decode_step(
     batch: Array,
     context: Array,
     factors: ServingFactors | None = None,
+    *,
+    prompt_tokens: Array = 0.0,
 ) -> Parts:
     """Time until every one of ``batch`` requests has one more token.
 
@@ -162,23 +173,27 @@ def decode_step(
         batch: requests that run at once in the replica.
         context: tokens that each has in the cache.
         factors: constants; the shipped ones by default.
+        prompt_tokens: tokens of new mean prompts that the same step carries in the whole replica.
 
     Returns:
         Seconds, by part. With p stages, p micro-batches of batch/p walk round, so a token costs p stage times.
     """
     setting = _setting(job, platform, replica, factors or ServingFactors())
     tokens = np.maximum(batch / replica.pp, 1.0)
-    products = _products(setting, tokens)
+    fresh = prompt_tokens / replica.pp
+    products = _products(setting, tokens + fresh)
     per_rank = np.maximum(tokens / replica.dp, 1.0)
     cache = kv_bytes(job.arch, job.kv_precision, context) * per_rank / kv_shards(job.arch, replica.tp)
     attention = decode_attention_flops(job.arch, context) * per_rank / (replica.tp * setting.attention_rate)
     streamed = cache / setting.bandwidth
-    exchange = _exchange(setting, tokens)
+    exchange = _exchange(setting, tokens + fresh)
+    first = _prompt_attention(setting, fresh / replica.dp, job.input_mean)
     fixed = _fixed(setting) + setting.factors.step
     uneven = 1.0 + setting.factors.pipeline_loss * (1.0 - 1.0 / replica.pp)
-    total = (products.total + joined(streamed, attention, setting.factors.norm) + exchange + fixed) * uneven
+    cached = joined(streamed, attention, setting.factors.norm)
+    total = (products.total + cached + first + exchange + fixed) * uneven
     return Parts(
-        compute=products.compute + attention,
+        compute=products.compute + attention + first,
         memory_bandwidth=products.memory_bandwidth + streamed,
         interconnect=exchange,
         fixed=fixed + 0.0 * total,
@@ -199,11 +214,10 @@ def prefill(
     exchange and one pass over the weights each.
     """
     setting = _setting(job, platform, replica, factors or ServingFactors())
-    fresh = np.maximum(prompt * (1.0 - job.prefix_cache_hit), 1.0)
+    fresh = _fresh_tokens(job, prompt)
     passes = np.ceil(fresh / PREFILL_CHUNK)
     products = _products(setting, fresh * replica.dp)
-    per_token = attention_flops(job.arch, prompt) * (1.0 + job.prefix_cache_hit)
-    attention = fresh * per_token / (replica.tp * setting.attention_rate)
+    attention = _prompt_attention(setting, fresh, prompt)
     exchange = _exchange(setting, fresh * replica.dp / passes) * passes
     fixed = passes * _fixed(setting)
     total = products.total + attention + exchange + fixed
@@ -214,6 +228,12 @@ def prefill(
         fixed=fixed + 0.0 * total,
         total=total,
     )
+
+
+def _prompt_attention(setting: _Setting, tokens: Array, prompt: Array) -> Array:
+    """Causal attention of ``tokens`` fresh tokens on one data-parallel rank; they also see the cached prefix."""
+    per_token = attention_flops(setting.job.arch, prompt) * (1.0 + setting.job.prefix_cache_hit)
+    return tokens * per_token / (setting.replica.tp * setting.attention_rate)
 
 
 def _products(setting: _Setting, tokens: Array) -> Parts:
@@ -269,26 +289,51 @@ def steady_state(
     job: ServingJob, platform: Platform, replica: ReplicaArrays, batch: Array, factors: ServingFactors | None = None
 ) -> SteadyState:
     """Rates and latencies of a replica that always runs ``batch`` requests; arrays broadcast. See the module."""
-    step = decode_step(job, platform, replica, batch, job.context, factors)
-    mean = prefill(job, platform, replica, np.asarray(job.input_mean), factors)
-    long = prefill(job, platform, replica, np.asarray(job.input_p95), factors)
-    uneven = 1.0 + (factors or ServingFactors()).pipeline_loss * (1.0 - 1.0 / replica.pp)
-    occupied = mean.total * uneven / (replica.pp * replica.dp)
     tokens = np.maximum(job.output_mean, 1.0)
-    tpot = step.total + batch * occupied / tokens
-    rate = batch / (tokens * tpot)
-    busy = np.minimum(rate * occupied, 1.0 - 1e-9)
-    wait = busy / (1.0 - busy) * occupied
-    return SteadyState(
-        rate=rate,
-        ttft_mean=REQUEST_OVERHEAD + PREFILL_SLOWDOWN * mean.total + wait + STEPS_AROUND_PREFILL * step.total,
-        ttft_p95=REQUEST_OVERHEAD + PREFILL_SLOWDOWN * long.total + WAIT_TAIL * wait + STEPS_AROUND_PREFILL * step.total,
-        tpot_mean=tpot,
-        tpot_p95=TPOT_TAIL * tpot,
-        step=step,
-        prefill=mean,
-        prefill_p95=long.total,
+    share, carried = _prompts_per_step(job, replica, batch / tokens)
+    decode = decode_step(job, platform, replica, batch, job.context, factors)
+    mixed = decode_step(job, platform, replica, batch, job.context, factors, prompt_tokens=carried)
+    step = Parts(
+        **{name: (1.0 - share) * getattr(decode, name) + share * getattr(mixed, name) for name in _PARTS},
     )
+    full = np.minimum(share * carried / (PREFILL_CHUNK * replica.pp * replica.dp), _FULLEST)
+    wait = full / (1.0 - full) * mixed.total
+    first = [_first_token(job, platform, replica, batch, length, factors) for length in (job.input_mean, job.input_p95)]
+    return SteadyState(
+        rate=batch / (tokens * step.total),
+        ttft_mean=REQUEST_OVERHEAD + step.total + first[0] + wait,
+        ttft_p95=REQUEST_OVERHEAD + 2.0 * step.total + first[1] + WAIT_TAIL * wait,
+        tpot_mean=step.total,
+        tpot_p95=TPOT_TAIL * step.total,
+        step=step,
+        decode=decode.total,
+        prefill=first[0],
+        prefill_p95=first[1],
+    )
+
+
+def _prompts_per_step(job: ServingJob, replica: ReplicaArrays, starting: Array) -> tuple[Array, Array]:
+    """Share of steps that carry prompts, and prompt tokens of such a step, when ``starting`` prompts start per step."""
+    fresh = _fresh_tokens(job, job.input_mean)
+    pieces = np.ceil(fresh / PREFILL_CHUNK)
+    each = starting / replica.pp
+    share = np.minimum(1.0, each * pieces)
+    return share, each * fresh / share * replica.pp
+
+
+def _fresh_tokens(job: ServingJob, prompt: Array) -> Array:
+    return np.maximum(prompt * (1.0 - job.prefix_cache_hit), 1.0)
+
+
+def _first_token(
+    job: ServingJob, platform: Platform, replica: ReplicaArrays, batch: Array, prompt: float, factors: ServingFactors | None
+) -> Array:
+    """Time of the steps that carry one prompt of ``prompt`` tokens, among ``batch`` running requests."""
+    fresh = _fresh_tokens(job, prompt)
+    pieces = np.ceil(fresh / PREFILL_CHUNK)
+    carried = fresh / pieces * replica.pp * replica.dp
+    step = decode_step(job, platform, replica, batch, job.context, factors, prompt_tokens=carried)
+    return pieces * step.total
 
 
 def replica_memory(job: ServingJob, platform: Platform, replica: ReplicaArrays) -> ServingMemory:

@@ -217,8 +217,8 @@ def _detail(job: ServingJob, platform: Platform, found: _Replicas, row: int) -> 
         "kv_bytes_per_request": float(kv_bytes(job.arch, job.kv_precision, job.context)),
         "kv_capacity_tokens": _pick(tokens, 0),
         "output_tokens_per_s": rate * job.output_mean,
-        "prefill_time": _pick(state.prefill.total, row),
-        "step_time": _pick(state.step.total, row),
+        "prefill_time": _pick(state.prefill, row),
+        "step_time": _pick(state.decode, row),
         "saturation_rate": float(found.saturation[row]),
         "utilisation": rate / float(found.saturation[row]),
         "memory.weights": _pick(memory.weights, 0),
@@ -229,21 +229,14 @@ def _detail(job: ServingJob, platform: Platform, found: _Replicas, row: int) -> 
 
 
 def _load(found: _Replicas, row: int, detail: dict[str, float]) -> dict[str, float]:
-    """Share of memory in use, and of the time of a token by resource (decode step and interleaved prefill)."""
-    state = found.state
-    step, prefill = state.step, state.prefill
-    pass_share = (_pick(state.tpot_mean, row) - detail["step_time"]) / detail["prefill_time"]
-    tpot = detail["tpot_mean"]
-
-    def share(name: str) -> float:
-        return (_pick(getattr(step, name), row) + pass_share * _pick(getattr(prefill, name), row)) / tpot
-
+    """Share of memory in use, and of the time of a step (decodes and their share of prompts) by resource."""
+    step, total = found.state.step, _pick(found.state.step.total, row)
     used = detail["memory.weights"] + detail["memory.kv_cache"] + detail["memory.other"]
     return {
         MEMORY_CAPACITY: used / (detail["memory.weights"] + detail["memory.cache_space"] + detail["memory.other"]),
-        COMPUTE: share("compute"),
-        MEMORY_BANDWIDTH: share("memory_bandwidth"),
-        INTERCONNECT: share("interconnect"),
+        COMPUTE: _pick(step.compute, row) / total,
+        MEMORY_BANDWIDTH: _pick(step.memory_bandwidth, row) / total,
+        INTERCONNECT: _pick(step.interconnect, row) / total,
     }
 
 
