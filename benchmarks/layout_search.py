@@ -1,4 +1,4 @@
-"""Layouts per second of the training search: all legal layouts of a 405B model on 16,384 accelerators, one core.
+"""Layouts per second of the training search: all legal layouts of two large models on 16,384 accelerators, one core.
 
 Run: ``python benchmarks/layout_search.py``. Prints the best of several runs, so that a busy machine matters less.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from flopwise.domain.hardware import Accelerator, Platform
-from flopwise.domain.model_arch import ModelArch
+from flopwise.domain.model_arch import Experts, LatentAttention, ModelArch
 from flopwise.domain.provenance import Confidence, Fact
 from flopwise.domain.workload import TrainingWorkload
 from flopwise.ground.units import parse
@@ -38,11 +38,23 @@ def _platform() -> Platform:
     return Platform(id="bench-x8", accelerator=device, accelerators=8, network_bandwidth=parse("400 Gbit/s", "B/s"))
 
 
-def _workload() -> TrainingWorkload:
-    arch = ModelArch(
+def _dense() -> ModelArch:
+    return ModelArch(
         id="dense-405b", name="dense 405B", family="llama", layers=126, hidden=16384, heads=128, kv_heads=8, head_dim=128,
         ffn=53248, vocab=128256, max_position=131072,
     )  # fmt: skip
+
+
+def _mixture() -> ModelArch:
+    return ModelArch(
+        id="experts-671b", name="mixture 671B", family="deepseek", layers=61, hidden=7168, heads=128, kv_heads=128,
+        head_dim=192, ffn=18432, vocab=129280, max_position=163840,
+        latent=LatentAttention(kv_rank=512, q_rank=1536, rope_head_dim=64, nope_head_dim=128, value_head_dim=128),
+        experts=Experts(count=256, top_k=8, ffn=2048, shared=1, shared_ffn=2048, layers=58),
+    )  # fmt: skip
+
+
+def _workload(arch: ModelArch) -> TrainingWorkload:
     return TrainingWorkload(
         name="bench", kind="training", model=arch, tokens=1e13, epochs=1.0, precision="bf16", sequence=8192,
         global_batch=2048 * 8192.0, window=None,
@@ -50,16 +62,16 @@ def _workload() -> TrainingWorkload:
 
 
 def main() -> None:
-    workload, platform = _workload(), _platform()
-    best, evaluated = float("inf"), 0
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        result = search_training(workload, platform, [GANG])
-        best = min(best, time.perf_counter() - start)
-        evaluated = result.evaluated
-    top = result.modes[0]
-    print(f"{evaluated} layouts in {best:.3f} s: {evaluated / best:,.0f} layouts/s")
-    print(f"best: {top.layout}, {top.detail['tokens_per_s_per_accelerator']:.0f} tokens/s per accelerator")
+    platform = _platform()
+    for arch in (_dense(), _mixture()):
+        workload, best = _workload(arch), float("inf")
+        for _ in range(RUNS):
+            start = time.perf_counter()
+            result = search_training(workload, platform, [GANG])
+            best = min(best, time.perf_counter() - start)
+        top = result.modes[0]
+        print(f"{arch.name}: {result.evaluated} layouts in {best:.3f} s: {result.evaluated / best:,.0f} layouts/s")
+        print(f"  best: {top.layout}, {top.detail['tokens_per_s_per_accelerator']:.0f} tokens/s per accelerator")
 
 
 if __name__ == "__main__":

@@ -293,21 +293,21 @@ def _data_exchange(setting: _Setting, count: Array, layers: Array, layer: Array)
 
     ZeRO 0 and 1: one reduce-scatter of gradients and one all-gather of weights per step, behind one
     micro-batch. ZeRO 2: gradients after every micro-batch. ZeRO 3: weights twice and gradients once per
-    micro-batch.
+    micro-batch. Frozen weights (LoRA) have no gradients; those of the adapters are too small to count.
     """
     size, layout = setting.size, setting.layout
     ends = np.where(np.asarray(layout.pp == 1.0), size.embedding + size.head, size.embedding) / layout.tp
     plain = layers * (size.plain_layer / layout.tp + size.norms) + ends
     routed = layers * size.routed_layer / layout.expert_shards
     shards, expert_shards = data_shards(layout)
-    if setting.job.lora_rank is not None:
-        return 0.0 * plain
     once = _gather(setting, plain / layers, shards, layout.tp) + _gather(
         setting, routed / layers, expert_shards, layout.expert_shards
     )
     once = once * layers
     stage = np.asarray(layout.zero_stage)
-    volume = once * np.select([stage == 3.0, stage == 2.0], [3.0 * count, 1.0 + count], 2.0)
+    frozen = setting.job.lora_rank is not None
+    passes = (2.0 * count, 0.0, 0.0) if frozen else (3.0 * count, 1.0 + count, 2.0)
+    volume = once * np.select([stage == 3.0, stage == 2.0], passes[:2], passes[2])
     cover = layers * layer * np.where(stage >= 2.0, count, 1.0)
     return _exposed(volume, cover, setting.factors)
 
