@@ -98,3 +98,11 @@ def test_dense_megatron_bridge_rows_count_causal_attention() -> None:
         if not row["n_experts"] and row["hidden"] and row["measured_tflops_per_gpu"] and "lora" not in row["notes"].lower()
     )
     assert abs(ratios[len(ratios) // 2] - 1) < 0.01
+
+
+@pytest.mark.parametrize("arch", [LLAMA_70B, LLAMA_405B, DEEPSEEK])
+def test_sizes_agree_with_the_parameter_count(arch: ModelArch) -> None:
+    parameters = pytest.importorskip("flopwise.perf.parameters", reason="the parameter count is a module of its own")
+    size = sizes(arch)
+    total = arch.layers * (size.plain_layer + size.norms + size.routed_layer) + size.embedding + size.head
+    assert math.isclose(total, parameters.count(arch).total, rel_tol=1e-3)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flopwise.domain.hardware import PRECISION_BYTES, Platform
+from flopwise.domain.hardware import Platform
 from flopwise.domain.model_arch import ModelArch
 from flopwise.perf import collectives
 from flopwise.perf.constants import (
@@ -43,7 +43,7 @@ from flopwise.perf.flops import Convention, attention_flops
 from flopwise.perf.kv import kv_bytes, kv_bytes_per_token, kv_shards
 from flopwise.perf.memory import ServingMemory, serving_memory
 from flopwise.perf.roofline import joined, sustained_rate, wide_rate
-from flopwise.perf.shapes import Array, Sizes, sizes
+from flopwise.perf.shapes import Array, Sizes, element_bytes, sizes
 
 _ACTIVATION_BYTES = 2.0
 #: All-reduces of one layer: after attention and after the MLP.
@@ -242,7 +242,7 @@ def _products(setting: _Setting, tokens: Array) -> Parts:
     ``dp`` splits the tokens of attention (whose weights are replicated) and the experts; tp splits everything.
     """
     size, replica, job = setting.size, setting.replica, setting.job
-    element = PRECISION_BYTES[job.precision]
+    element = element_bytes(job.precision)
     wide = size.head_matrix * max(element, 2.0)
     plain_bytes = (size.layers * size.plain_layer * element + wide) / replica.tp
     plain_flops = 2.0 * tokens * (size.layers * size.plain_layer + size.head_matrix) / (replica.tp * replica.dp)

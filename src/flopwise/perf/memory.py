@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flopwise.domain.hardware import PRECISION_BYTES
 from flopwise.domain.model_arch import ModelArch
 from flopwise.ground.units import Bytes
 from flopwise.perf.constants import COMMUNICATION_BUFFERS
 from flopwise.perf.layouts import LayoutArrays
-from flopwise.perf.shapes import Array, Sizes, sizes
+from flopwise.perf.shapes import Array, Sizes, element_bytes, sizes
 
 WEIGHT_BYTES = 2.0
 GRADIENT_BYTES = 4.0
@@ -215,7 +214,7 @@ class ServingMemory:
 def weight_bytes(arch: ModelArch, precision: str) -> tuple[float, float]:
     """Bytes of weights outside and inside routed experts; embeddings and head stay in 16 bits."""
     size = sizes(arch)
-    small = PRECISION_BYTES[precision]
+    small = element_bytes(precision)
     wide = max(small, WEIGHT_BYTES)
     plain = arch.layers * (size.plain_layer * small + size.norms * wide) + (size.embedding + size.head) * wide
     return plain, arch.layers * size.routed_layer * small

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from flopwise.domain.hardware import Accelerator
+from flopwise.ground.errors import UnknownNameError
 from flopwise.ground.units import FlopsPerSecond
 from flopwise.perf.constants import DEFAULT_CEILING
 from flopwise.perf.shapes import Array
@@ -32,11 +33,13 @@ def sustained_rate(accelerator: Accelerator, precision: str) -> FlopsPerSecond:
     """Best measured rate of a product (FLOP/s): dense peak x measured ceiling, or x the default where unmeasured.
 
     Raises:
-        KeyError: the device does not list the precision (see ``rate_key``).
+        UnknownNameError: the device does not list the precision (see ``rate_key``).
     """
     key = rate_key(accelerator, precision)
     if key is None:
-        raise KeyError(precision)
+        raise UnknownNameError(
+            "precision", precision, accelerator.peak, hint=f"{accelerator.name} lists {', '.join(accelerator.peak)}"
+        )
     return accelerator.peak[key].value * ceiling(accelerator, key)
 
 

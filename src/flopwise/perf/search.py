@@ -98,7 +98,7 @@ def training_mode(
     """The mode of one given layout, whether it fits or not: ``memory`` against ``memory_available`` says which.
 
     Raises:
-        KeyError: the device does not list the precision.
+        UnknownNameError: the device does not list the precision.
     """
     job = _job(workload)
     one = arrays(layout)

@@ -7,10 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flopwise.domain.hardware import PRECISION_BYTES
 from flopwise.domain.model_arch import ModelArch
+from flopwise.ground.errors import UnknownNameError
 
 #: A quantity of one layout (float) or of many at once (array).
 Array = float | NDArray[np.float64]
+
+
+def element_bytes(precision: str) -> float:
+    """Bytes of one element, block scales included.
+
+    Raises:
+        UnknownNameError: no such precision.
+
+    >>> element_bytes("bf16"), element_bytes("nvfp4")
+    (2.0, 0.5625)
+    """
+    if precision not in PRECISION_BYTES:
+        raise UnknownNameError("precision", precision, PRECISION_BYTES, hint=f"known: {', '.join(PRECISION_BYTES)}")
+    return PRECISION_BYTES[precision]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flopwise.domain.hardware import PRECISION_BYTES, Platform
+from flopwise.domain.hardware import Platform
 from flopwise.domain.model_arch import ModelArch
 from flopwise.ground.units import Seconds
 from flopwise.perf import collectives
@@ -28,7 +28,7 @@ from flopwise.perf.flops import BACKWARD, BACKWARD_FROZEN, attention_flops
 from flopwise.perf.layouts import LayoutArrays
 from flopwise.perf.memory import OPTIMIZER_BYTES, WEIGHT_BYTES, data_shards, stage_layers
 from flopwise.perf.roofline import joined, product_time, sustained_rate, wide_rate
-from flopwise.perf.shapes import Array, Sizes, sizes
+from flopwise.perf.shapes import Array, Sizes, element_bytes, sizes
 
 #: FLOPs of a fused attention backward pass over its forward pass (it recomputes the scores).
 _ATTENTION_BACKWARD = 2.5
@@ -198,7 +198,7 @@ def _layer(setting: _Setting) -> _Layer:
 def _products(setting: _Setting) -> tuple[Array, Array]:
     """Forward time of the matrix products of an average layer: FLOP part, and memory part (weights and tensors)."""
     size, layout = setting.size, setting.layout
-    element = PRECISION_BYTES[setting.job.precision]
+    element = element_bytes(setting.job.precision)
     flops = 2.0 * setting.tokens * size.active_layer / layout.tp
     local_experts = size.routed_layer / layout.expert_shards
     weights = WEIGHT_BYTES * (size.plain_layer / layout.tp + local_experts)
