@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from flopwise.ground.units import GIGA, MICRO, MILLI
 
-#: Share of peak that the best matrix product reaches where no measurement exists: median of the public
-#: ceiling table over devices (0.51 to 0.97).
+#: Share of peak that the best matrix product reaches where no measurement exists: lower quartile of the public
+#: ceiling table over devices (0.51 to 0.97), rounded down.
 DEFAULT_CEILING = 0.70
 #: Share of accelerator memory kept free for the driver context and allocator fragmentation (published practice 8-12 %).
 MEMORY_RESERVE = 0.08
 #: Communication buffers per process (bytes): two groups of channels at the usual library defaults.
 COMMUNICATION_BUFFERS = 1.0 * GIGA
-#: Rate between accelerators of a server that scale-up links do not join: a host bus of 16 lanes, as measured (B/s).
+#: Rate between accelerators of a server that scale-up links do not join: about 80 % of a 16-lane
+#: fourth-generation host bus (B/s), assumed.
 HOST_LINK = 25.0 * GIGA
 #: Vendors whose devices the factors were fitted on; others get the wider interval.
 CALIBRATED_VENDORS = frozenset({"nvidia"})
@@ -38,10 +39,11 @@ class TierFactors:
 class LinkFactors:
     """Factors of collectives, per tier.
 
-    An all-reduce is two phases, so half of the medians of fits to public all-reduce sweeps: inside a server
-    17 us and 0.010 us/sqrt(B) (six servers), between servers 50 to 350 us and 0.025 to 0.04 us/sqrt(B) (seven
-    systems). Efficiency: measured bus bandwidth over nominal rate, 0.94 to 1.1 inside (taken lower: real
-    messages share the device with products), 0.83 to 0.97 between servers. ``hop``: ring steps between servers.
+    An all-reduce is two phases, so about half of what fits to public all-reduce sweeps give: inside a server 13 to
+    43 us and 0.005 to 0.013 us/sqrt(B) (seven servers), between two and four servers 42 to 350 us and 0.021 to 0.043
+    us/sqrt(B) of a fabric without faults, lower end taken. Efficiency: bus bandwidth of such fits over the nominal
+    rate, 0.8 and more in either tier; real messages share the device with products. ``hop``: one ring step between
+    domains, from weak scaling of sharded training to 1,024 accelerators (assumed, not fitted alone).
     """
 
     scale_up: TierFactors = TierFactors(latency=8.0 * MICRO, hop=0.0, root=0.005 * MICRO, efficiency=0.85)
@@ -78,7 +80,8 @@ class TrainingFactors:
 
 #: Log half-width of the 80 % interval of training rate, by class. Dense: 85 % quantile of |log error| with each
 #: of six sources left out in turn, sources weighted by sqrt(min(n, 30)). Experts: one source has such rows; its
-#: error when left out (80 % quantile 0.44), widened. Uncalibrated: published transfer error to an unseen vendor.
+#: error when left out (80 % quantile 0.44), widened. Uncalibrated: what trials of transfer to
+#: an unseen vendor gave (53 %), rounded up.
 TRAINING_INTERVAL = {"dense": 0.25, "experts": 0.55, "uncalibrated": 0.60}
 
 
@@ -109,6 +112,7 @@ class ServingFactors:
 
 #: Log half-width of the 80 % interval of serving rate, by class: |log error| of time per output token on held-out
 #: (model, accelerator) groups has 80 % quantiles 0.20 (dense) and 0.53 (experts); dense widened for engines unseen.
+#: Uncalibrated: assumed wider than training's, since no serving row of another vendor was scored.
 SERVING_INTERVAL = {"dense": 0.30, "experts": 0.55, "uncalibrated": 0.70}
 #: Share of the saturation rate at which a replica is planned: time to first token breaks abruptly within
 #: the last fifth before saturation (published load tests: 0.14 s to 18.8 s between adjacent rates).
@@ -116,7 +120,8 @@ KNEE = 0.80
 #: Share of KV space that running requests may fill on average: above it engines evict and recompute
 #: (a measured tax of 10 to 23 % of tokens and more).
 KV_FILL = 0.92
-#: 95th percentile over mean of time per output token in steady state (published online benchmarks: 1.1-1.4).
+#: 95th percentile over mean of time per output token in steady state: per-request logs of four public open-loop runs
+#: give 1.11 to 1.51 (median 1.17); 34 public server-scenario results give 1.2 for the 99th percentile.
 TPOT_TAIL = 1.25
 #: Waits of a queue near its 95th percentile over the mean wait, for an exponential tail: ln 20.
 WAIT_TAIL = 3.0
