@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flopwise.domain.offer import Offer
 from flopwise.domain.site import Site
@@ -89,7 +89,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Everything a plan is made from."""
+    """Everything a plan is made from. ``mix`` maps training and serving to their share, where only that is known."""
 
     name: str
     currency: str
@@ -103,3 +103,4 @@ class Scenario:
     assumptions: tuple[Assumption, ...]
     warnings: tuple[str, ...]
     digest: str
+    mix: Mapping[str, float] = field(default_factory=dict[str, float])
