@@ -1,1 +1,1 @@
-"""TBD."""
+"""Faces: how people and programs reach flopwise. They parse, call ``app`` and print; they compute nothing."""

@@ -5,20 +5,19 @@ A quantity is parsed once, here, into base units; money keeps its currency until
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
 
 from flopwise.ground.errors import nearest
 from flopwise.ground.units import YEAR, parse, parse_money
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def _whole(least: int, most: int = 10**9) -> BeforeValidator:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             msg = f"{value!r} is not a whole number"
-            raise ValueError(msg)
+            raise ValueError(msg)  # noqa: TRY004 - pydantic gathers ValueErrors
         if not least <= value <= most:
             msg = f"{value} is out of range: from {least} to {most}"
             raise ValueError(msg)
@@ -161,7 +160,8 @@ def _money(*per: str) -> BeforeValidator:
             msg = f"{value!r} is negative"
             raise ValueError(msg)
         if what.strip() not in per:
-            msg = f"{value!r} is per {what!r}; expected {spelled}" if what else f"{value!r} lacks its per-what; expected {spelled}"
+            found = f"is per {what!r}" if what else "lacks its per-what"
+            msg = f"{value!r} {found}; expected {spelled}"
             raise ValueError(msg)
         return Amount(amount, currency, what.strip())
 
@@ -178,7 +178,7 @@ def _ages(value: object) -> object:
     if any(not 0.0 <= share <= 1.0 for share in shares):
         msg = "a residual value is out of range: from 0% to 100%"
         raise ValueError(msg)
-    if any(later > earlier for earlier, later in zip(shares, shares[1:], strict=False)):
+    if any(later > earlier for earlier, later in itertools.pairwise(shares)):
         msg = "residual values rise with age; each must be at most the one before"
         raise ValueError(msg)
     return read
@@ -223,7 +223,9 @@ Count = Annotated[int, _whole(1), _COUNT_SCHEMA]
 CountOrZero = Annotated[int, _whole(0), _COUNT_SCHEMA]
 Months = Annotated[int, _whole(1, 120), _COUNT_SCHEMA]
 Users = Annotated[float, BeforeValidator(_people), _text_schema(20000, "20k")]
-Month = Annotated[str, BeforeValidator(_month), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}$", "examples": ["2027-01"]})]
+Month = Annotated[
+    str, BeforeValidator(_month), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}$", "examples": ["2027-01"]})
+]
 Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-12-01"]})]
 TimeZone = Annotated[str, BeforeValidator(_timezone), WithJsonSchema({"type": "string", "examples": ["America/New_York", "UTC"]})]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": r"^\w[\w.-]{0,63}$"})]
@@ -246,5 +248,3 @@ ServerPrice = Annotated[
     _text_schema("310k USD", "55.04 USD/h", "2.40 USD/GPU/h"),
 ]
 TokenAmount = Annotated[Amount, _money("1M tokens", "M tokens"), _text_schema("0.90 USD/1M tokens")]
-
-Reader = Callable[[object], Value]

@@ -22,6 +22,7 @@ ENGINES = ("vllm", "sglang", "tensorrt-llm")
 COMMITMENT_KINDS = ("savings-plan", "committed-use")
 OFFER_KINDS = ("purchase", "lease", "reserved", "on-demand", "spot", "capacity-block", "hosted")
 COOLING = ("air", "liquid")
+SERVING_AMOUNTS = ("peak", "concurrency", "users", "trace")
 
 Precision = Annotated[str, *f.choice("precision", tuple(PRECISION_BYTES))]
 TrainingPrecision = Annotated[str, *f.choice("training precision", ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"))]
@@ -122,7 +123,7 @@ class TrainingPart(Part):
     name: f.Name = Field(description="Name of the workload, unique in the file.")
     kind: Literal["training"] = Field(description="Kind of work.")
     model: Model = Field(description=_MODEL)
-    tokens: f.Tokens = Field(description="Tokens of one epoch, for example 2T.")
+    tokens: f.Tokens | None = Field(default=None, description="Tokens of one epoch, for example 2T; optional beside 'mix'.")
     epochs: f.Positive | None = Field(default=None, description="Passes over the tokens; 1 when not given.")
     precision: TrainingPrecision | None = Field(default=None, description="Precision of matrix products; bf16 when not given.")
     sequence: f.Count | None = Field(default=None, description="Sequence length in tokens, for example 8192.")
@@ -187,7 +188,7 @@ class GrowthPart(Part):
 
 
 class TrafficPart(Part):
-    """How many requests arrive: exactly one of peak, concurrency, users and trace."""
+    """How many requests arrive: exactly one of peak, concurrency, users and trace (none of them only beside ``mix``)."""
 
     peak: f.Rate | None = Field(default=None, description="Requests per second at the busiest time, for example 40 req/s.")
     concurrency: f.Positive | None = Field(default=None, description="Requests in flight at the busiest time, for example 300.")
@@ -201,11 +202,9 @@ class TrafficPart(Part):
 
     @model_validator(mode="after")
     def _one_origin(self) -> TrafficPart:
-        known = ("peak", "concurrency", "users", "trace")
-        given = [name for name in known if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) + " are given" if given else "no amount is given"
-            msg = f"{found}; expected exactly one of {', '.join(known)}"
+        given = [name for name in SERVING_AMOUNTS if getattr(self, name) is not None]
+        if len(given) > 1:
+            msg = f"{' and '.join(given)} are given; expected exactly one of {', '.join(SERVING_AMOUNTS)}"
             raise ValueError(msg)
         return self
 
@@ -259,9 +258,9 @@ class ServingPart(Part):
     engine: Engine | None = Field(default=None, description="Inference engine, for example vllm.")
     traffic: TrafficPart = Field(description="How many requests arrive.")
     lengths: LengthsPart | None = Field(default=None, description="Token counts; taken from the trace when there is one.")
-    prefix_cache_hit: f.Share | None = Field(default=None, description="Share of prompt tokens found in the prefix cache, for example 30%.")
+    prefix_cache_hit: f.Share | None = Field(default=None, description="Share of prompt tokens found in a cache: 30%.")
     slo: SloPart | None = Field(default=None, description="Promises to users.")
-    zones: f.Count | None = Field(default=None, description="Failure zones that each hold a share of the replicas, for example 2.")
+    zones: f.Count | None = Field(default=None, description="Failure zones that share the replicas, for example 2.")
     quality: QualityPart | None = Field(default=None, description="How much worse an answer may get.")
     launch: LaunchPart | None = Field(default=None, description="A service that may start later, or not at all.")
 
@@ -341,6 +340,14 @@ class TokenPricePart(Part):
     output: f.TokenAmount = Field(description="Generated tokens, for example 2.70 USD/1M tokens.")
     cached_input: f.TokenAmount | None = Field(default=None, description="Prompt tokens found in the cache.")
 
+    @model_validator(mode="after")
+    def _one_currency(self) -> TokenPricePart:
+        given = {price.currency for price in (self.input, self.output, self.cached_input) if price}
+        if len(given) > 1:
+            msg = f"prices in {' and '.join(sorted(given))}; expected one currency"
+            raise ValueError(msg)
+        return self
+
 
 class OfferPart(Part):
     """A quote of the user's own. It always wins over the catalogue."""
@@ -350,8 +357,8 @@ class OfferPart(Part):
     server: f.Text | None = Field(default=None, description="Catalogue server, for example dgx-h200 (purchases and leases).")
     accelerator: f.Text | None = Field(default=None, description="Catalogue accelerator, for example h100-sxm (rented kinds).")
     accelerators: f.Count | None = Field(default=None, description="Accelerators per server, for example 8.")
-    network: f.Bandwidth | None = Field(default=None, description="Cluster network per accelerator, for example 400 Gbit/s; 0 Gbit/s: none.")
-    price: f.ServerPrice | None = Field(default=None, description="Per server (310k USD), per hour (55.04 USD/h) or 2.40 USD/GPU/h.")
+    network: f.Bandwidth | None = Field(default=None, description="Cluster network per accelerator: 400 Gbit/s; none: 0 Gbit/s.")
+    price: f.ServerPrice | None = Field(default=None, description="Per server 310k USD, per hour 55.04 USD/h or 2.40 USD/GPU/h.")
     tokens: TokenPricePart | None = Field(default=None, description="Prices of a hosted API.")
     vendor: f.Text | None = Field(default=None, description="Who sells it; the channel's name when not given.")
     term: f.Duration | None = Field(default=None, description="Length of the contract, for example 1 y (lease and reserved).")
@@ -380,7 +387,7 @@ class SupplyPart(Part):
     sites: tuple[SitePart, ...] = Field(default=(), description="Places for bought servers.")
     owned: tuple[OwnedPart, ...] = Field(default=(), description="Servers that stand already.")
     commitments: tuple[CommitmentPart, ...] = Field(default=(), description="Contracts that are already held.")
-    channels: tuple[Channel, ...] | None = Field(default=None, description="Catalogue channels by name, or quotes written inline.")
+    channels: tuple[Channel, ...] | None = Field(default=None, description="Catalogue channels by name, or inline quotes.")
     quotes: f.Text | None = Field(default=None, description="CSV of quotes, relative to this file.")
     region: f.Text | None = Field(default=None, description="Region that decides eligibility and facility facts, for example us.")
     budget: BudgetPart | None = Field(default=None, description="Limits on money.")
@@ -391,11 +398,11 @@ class FinancePart(Part):
 
     wacc: f.Share | None = Field(default=None, description="Cost of capital per year, for example 10 %.")
     depreciation: f.Duration | None = Field(default=None, description="Life in the books, for example 5 y.")
-    residual: f.Ages | None = Field(default=None, description="Sale value by age over the price, for example {1 y: 62%, 3 y: 30%}.")
+    residual: f.Ages | None = Field(default=None, description="Sale value over price by age: {1 y: 62%, 3 y: 30%}.")
     tax: f.Share | None = Field(default=None, description="Tax on profit, for example 0 %.")
     support_rate: f.Share | None = Field(default=None, description="Vendor support per year over the price, for example 5 %.")
     staff_cost: f.Yearly | None = Field(default=None, description="One operations engineer for a year, for example 220k USD/y.")
-    accelerators_per_engineer: f.Positive | None = Field(default=None, description="Accelerators that one engineer runs, for example 500.")
+    accelerators_per_engineer: f.Positive | None = Field(default=None, description="Accelerators per engineer, for example 500.")
 
 
 class CvarPart(Part):
@@ -450,9 +457,13 @@ class ScenarioPart(Part):
     flopwise: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="Version of the file format: 1.")
     name: f.Name = Field(description="Name of the scenario; the plan's folder is called after it.")
     currency: Currency | None = Field(default=None, description="Currency of amounts in reports: USD, CNY or EUR.")
-    as_of: f.Day | None = Field(default=None, description="Day of the plan; staleness is measured against it. Today when not given.")
+    as_of: f.Day | None = Field(
+        default=None, description="Day of the plan, against which ages are measured. Today when not given."
+    )
     horizon: HorizonPart = Field(description="The months that are planned.")
-    headroom: f.Share | None = Field(default=None, description="Room for failed nodes, growth and experiments, 15-30 %, for example 20%.")
+    headroom: f.Share | None = Field(
+        default=None, description="Room for failures, growth, experiments: 15-30 %, for example 20%."
+    )
     mix: MixPart | None = Field(default=None, description="Share of training and serving where absolute work is unknown.")
     workloads: tuple[WorkloadPart, ...] = Field(min_length=1, description="The work.")
     supply: SupplyPart | None = Field(default=None, description="What the plan may draw on.")

@@ -1,0 +1,59 @@
+"""Money over time and risk: what is stated, and facts or choices for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flopwise.adapters.scenario.gather import Gather
+from flopwise.adapters.scenario.schema import FinancePart, RiskPart
+from flopwise.adapters.scenario.supply import usd
+from flopwise.domain.scenario import Finance, RiskAppetite
+from flopwise.ground.units import YEAR
+
+#: Sampled futures, weight of bad outcomes and seed where nothing is stated.
+SCENARIOS, ALPHA, WEIGHT, SEED = 24, 0.95, 0.0, 0
+
+
+def finance_of(part: FinancePart | None, gather: Gather) -> Finance:
+    """Rates for money over time, in USD and years."""
+    given = part or FinancePart()
+    life = given.depreciation / YEAR if given.depreciation else None
+    staff = usd(given.staff_cost, gather) if given.staff_cost else None
+    return Finance(
+        wacc=gather.stated("finance.wacc", given.wacc, "finance.wacc"),
+        depreciation_years=gather.stated("finance.depreciation", life, "finance.depreciation_years"),
+        residual=given.residual if given.residual is not None else _residual(gather),
+        tax=gather.chosen("finance.tax", given.tax, 0.0, "no tax is stated", "1"),
+        support_rate=gather.stated("finance.support_rate", given.support_rate, "finance.support_rate"),
+        staff_cost=gather.stated("finance.staff_cost", staff, "staff.cost"),
+        accelerators_per_engineer=gather.stated(
+            "finance.accelerators_per_engineer", given.accelerators_per_engineer, "staff.accelerators_per_engineer"
+        ),
+    )
+
+
+def _residual(gather: Gather) -> Mapping[float, float]:
+    """Sale value by age from the catalogue's facts."""
+    prefix = "residual."
+    facts = {key: fact for key, fact in gather.catalogue.parameters.items() if key.startswith(prefix)}
+    for key, fact in facts.items():
+        gather.assume_fact(f"finance.{key}", fact)
+    return {float(key.removeprefix(prefix).removesuffix("y")): fact.value for key, fact in facts.items()}
+
+
+def risk_of(part: RiskPart | None, gather: Gather) -> RiskAppetite:
+    """Limits on concentration and the treatment of uncertainty."""
+    given = part or RiskPart()
+    shares = given.max_share.model_dump(exclude_none=True) if given.max_share else {}
+    alpha = given.cvar.alpha if given.cvar else None
+    weight = given.cvar.weight if given.cvar else None
+    if not shares:
+        gather.assume("risk.max_share", "none", "no limit on the share of one vendor or channel is stated")
+    return RiskAppetite(
+        scenarios=gather.chosen("risk.scenarios", given.scenarios, SCENARIOS, "sampled futures"),
+        cvar_alpha=gather.chosen("risk.cvar.alpha", alpha, ALPHA, "quantile beyond which outcomes count as bad", "1"),
+        cvar_weight=gather.chosen("risk.cvar.weight", weight, WEIGHT, "bad outcomes get no weight of their own", "1"),
+        max_share=shares,
+        min_channels=gather.chosen("risk.min_channels", given.min_channels, 1, "no number of channels is asked for"),
+        seed=gather.chosen("risk.seed", given.seed, SEED, "makes everything random repeatable"),
+    )
