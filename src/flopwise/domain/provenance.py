@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from flopwise.ground.units import show
+
 
 class Confidence(StrEnum):
     """How far a published figure is trusted."""
@@ -40,6 +42,11 @@ class Fact:
     def interval(self) -> tuple[float, float]:
         """The stated range, or the value twice."""
         return (self.value if self.low is None else self.low, self.value if self.high is None else self.high)
+
+    @property
+    def text(self) -> str:
+        """The value for people. Factors such as PUE have no unit and are no shares, so they are not in per cent."""
+        return f"{self.value:g}" if self.unit == "1" and self.value > 1.0 else show(self.value, self.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

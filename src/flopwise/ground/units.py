@@ -196,15 +196,20 @@ def parse_money(text: object) -> tuple[float, str, str]:
 
 
 _STEPS = ((EXA, "E"), (PETA, "P"), (TERA, "T"), (GIGA, "G"), (MEGA, "M"), (KILO, "k"))
+#: Units that people read in multiples: base unit -> factor and the unit that is printed.
+_READER_UNITS = {"USD/J": (KILO * HOUR, "USD/kWh"), "USD/W/month": (KILO, "USD/kW/month")}
 _COUNT_STEPS = ((TERA, " T"), (GIGA, " B"), (MEGA, " M"), (KILO, " k"))
 
 
 def show(value: float, symbol: str, digits: int = 3) -> str:
     """Print a base-unit float for a reader: three significant digits, a fitting prefix, the unit.
 
-    >>> show(3.35e12, "B/s"), show(0.23, "1"), show(41_300_000, "USD"), show(0.0123, "s")
-    ('3.35 TB/s', '23 %', '41.3 M USD', '12.3 ms')
+    >>> show(3.35e12, "B/s"), show(0.23, "1"), show(41_300_000, "USD"), show(0.0123, "s"), show(0.08 / 3.6e6, "USD/J")
+    ('3.35 TB/s', '23 %', '41.3 M USD', '12.3 ms', '0.08 USD/kWh')
     """
+    if symbol in _READER_UNITS:
+        factor, name = _READER_UNITS[symbol]
+        return f"{_significant(value * factor, digits)} {name}"
     if symbol == "1":
         return f"{_significant(value * 100, digits)} %"
     if symbol == "s":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -15,13 +15,8 @@ from flopwise.domain.provenance import Confidence, Fact
 from flopwise.domain.scenario import Assumption
 from flopwise.domain.trace import RequestTrace
 from flopwise.ground.errors import Problem
-from flopwise.ground.units import HOUR, KILO, show
+from flopwise.ground.units import show
 
-#: Units that are read in multiples: base unit -> factor and the unit that people write.
-PER_WHAT: Mapping[str, tuple[float, str]] = {
-    "USD/J": (KILO * HOUR, "USD/kWh"),
-    "USD/W/month": (KILO, "USD/kW/month"),
-}
 #: Source of values that are choices of flopwise and no facts about the world.
 OWN_CHOICE = "flopwise default"
 
@@ -78,22 +73,9 @@ class Gather:
     def assume_fact(self, path: str, fact: Fact, reason: str = "") -> None:
         """Note that a fact of the catalogue stands in for what the file does not state."""
         why = reason or fact.note or "not stated"
-        self.assume(path, shown_fact(fact), why, f"{fact.source}, {fact.as_of}")
+        self.assume(path, fact.text, why, f"{fact.source}, {fact.as_of}")
 
     def own_fact(self, value: float, unit: str, path: str) -> Fact:
         """A value of the file as a fact."""
         source = f"{Path(self.document.file).name}: {path}"
         return Fact(value=value, unit=unit, source=source, as_of=self.as_of, confidence=Confidence.HIGH)
-
-
-def shown_fact(fact: Fact) -> str:
-    """A fact's value for people, in the units that they write.
-
-    >>> shown_fact(Fact(value=0.08 / 3.6e6, unit="USD/J", source="", as_of="", confidence=Confidence.LOW))
-    '0.08 USD/kWh'
-    """
-    if fact.unit in PER_WHAT:
-        scale, unit = PER_WHAT[fact.unit]
-        return f"{fact.value * scale:.3g} {unit}"
-    # Factors such as PUE have no unit either, and are no shares.
-    return f"{fact.value:g}" if fact.unit == "1" and fact.value > 1.0 else show(fact.value, fact.unit)
