@@ -214,11 +214,18 @@ def show(value: float, symbol: str, digits: int = 3) -> str:
         return f"{_significant(value * 100, digits)} %"
     if symbol == "s":
         return _show_time(value, digits)
-    if symbol in {"B", "B/s", "FLOP", "FLOP/s", "W"}:
-        for factor, prefix in _STEPS:
-            if abs(value) >= factor:
-                return f"{_significant(value / factor, digits)} {prefix}{symbol}"
-        return f"{_significant(value, digits)} {symbol}"
+    prefixed = symbol in {"B", "B/s", "FLOP", "FLOP/s", "W"}
+    return _show_prefixed(value, symbol, digits) if prefixed else _show_counted(value, symbol, digits)
+
+
+def _show_prefixed(value: float, symbol: str, digits: int) -> str:
+    for factor, prefix in _STEPS:
+        if abs(value) >= factor:
+            return f"{_significant(value / factor, digits)} {prefix}{symbol}"
+    return f"{_significant(value, digits)} {symbol}"
+
+
+def _show_counted(value: float, symbol: str, digits: int) -> str:
     for factor, prefix in _COUNT_STEPS:
         if abs(value) >= 10 * factor or (abs(value) >= factor >= MEGA):
             return f"{_significant(value / factor, digits)}{prefix} {symbol}".rstrip()
