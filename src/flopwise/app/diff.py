@@ -1,0 +1,185 @@
+"""What changed between two plans, and why it matters: what went in first, then what came out."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flopwise.domain.plan import Plan, PlanOrder, PoolRow
+from flopwise.ground.units import show
+
+#: Figures closer than this are the same: solvers differ by as much between machines.
+TOLERANCE = 1e-9
+ABSENT = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference: where, what it was and is, and what it means."""
+
+    section: str
+    name: str
+    before: str
+    after: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDiff:
+    """All differences between two plans, inputs first."""
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the plans say the same."""
+        return not self.changes
+
+
+def diff(before: Plan, after: Plan) -> PlanDiff:
+    """Compare two plans: inputs, assumptions, result, cost by component, orders, modes and pools."""
+    parts = (_inputs, _assumptions, _result, _costs, _orders, _modes, _pools, _unmet)
+    changes = tuple(change for part in parts for change in part(before, after))
+    return PlanDiff(before=before.name, after=after.name, changes=changes)
+
+
+def _inputs(before: Plan, after: Plan) -> Iterator[Change]:
+    for name, why in (
+        ("scenario_digest", "the scenario says something else"),
+        ("catalogue_digest", "prices or device figures of the catalogue changed"),
+        ("flopwise", "another version made the plan: formulas may differ"),
+        ("schema", "another layout of plan.json"),
+        ("as_of", "ages of offers are measured against another day"),
+        ("seed", "another sample of futures"),
+        ("currency", "amounts are reported in another currency"),
+    ):
+        old, new = str(getattr(before, name)), str(getattr(after, name))
+        if old != new:
+            short = (old[:12], new[:12]) if name.endswith("digest") else (old, new)
+            yield Change(section="inputs", name=name, before=short[0], after=short[1], why=why)
+    if before.months != after.months:
+        spans = [f"{plan.months[0]} to {plan.months[-1]}" if plan.months else ABSENT for plan in (before, after)]
+        yield Change(section="inputs", name="horizon", before=spans[0], after=spans[1], why="another span is planned")
+
+
+def _assumptions(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = ({row.assumption.path: row for row in plan.assumptions} for plan in (before, after))
+    for path in _both(old, new):
+        first, second = old.get(path), new.get(path)
+        texts = (first.assumption.value if first else "stated", second.assumption.value if second else "stated")
+        if texts[0] == texts[1]:
+            continue
+        swing = (second or first).swing if (second or first) else None  # type: ignore[union-attr]
+        why = f"its range moves the total by {show(swing, 'USD')}" if swing else "not varied"
+        yield Change(section="assumptions", name=path, before=texts[0], after=texts[1], why=why)
+
+
+def _result(before: Plan, after: Plan) -> Iterator[Change]:
+    if before.status != after.status:
+        why = "some demand cannot be met" if after.status.value == "infeasible" else "all demand can be met"
+        yield Change(section="result", name="status", before=before.status.value, after=after.status.value, why=why)
+    for name, unit in (("total_npv", "USD"), ("total_cash", "USD"), ("met_share", "1"), ("peak_accelerators", "")):
+        yield from _number("result", name.replace("_", " "), getattr(before.summary, name), getattr(after.summary, name), unit)
+
+
+def _costs(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = (_by_component(plan) for plan in (before, after))
+    for name in _both(old, new):
+        yield from _number("cost (net present value)", name, old.get(name, 0.0), new.get(name, 0.0), "USD")
+
+
+def _by_component(plan: Plan) -> Mapping[str, float]:
+    totals: dict[str, float] = defaultdict(float)
+    for line in plan.costs:
+        totals[line.label] += line.npv
+    return totals
+
+
+def _orders(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = (_by_order(plan.orders) for plan in (before, after))
+    for key in _both(old, new):
+        texts = [_order_words(orders.get(key)) for orders in (old, new)]
+        if texts[0] != texts[1]:
+            yield Change(section="orders", name=key, before=texts[0], after=texts[1], why=_order_why(old.get(key), new.get(key)))
+
+
+def _by_order(orders: Iterable[PlanOrder]) -> Mapping[str, PlanOrder]:
+    """Orders by what they are for; numbers tell repeated ones apart."""
+    found: dict[str, PlanOrder] = {}
+    for order in orders:
+        what = order.server or order.accelerator
+        key = name = f"{order.kind} {what} from {order.channel}, arrives {order.arrives}"
+        count = 1
+        while key in found:
+            count += 1
+            key = f"{name} ({count})"
+        found[key] = order
+    return found
+
+
+def _order_words(order: PlanOrder | None) -> str:
+    return f"{order.servers} by {order.order_by}, {show(order.amount, 'USD')}" if order else ABSENT
+
+
+def _order_why(old: PlanOrder | None, new: PlanOrder | None) -> str:
+    if new is None:
+        return "no longer ordered"
+    if old is None:
+        return f"new: order by {new.order_by}"
+    if old.order_by != new.order_by:
+        return f"order by {new.order_by} instead of {old.order_by}"
+    return f"{new.servers - old.servers:+d} servers" if new.servers != old.servers else "another price"
+
+
+def _modes(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = (_chosen(plan) for plan in (before, after))
+    for name in _both(old, new):
+        first, second = old.get(name, ABSENT), new.get(name, ABSENT)
+        if first != second:
+            yield Change(section="modes", name=name, before=first, after=second, why="the work runs another way")
+
+
+def _chosen(plan: Plan) -> Mapping[str, str]:
+    """How each workload runs, in words."""
+    words: dict[str, list[str]] = defaultdict(list)
+    for row in plan.modes:
+        if row.share > 0.0:
+            layout = row.mode.layout
+            how = f"{show(row.share, '1')} on {row.mode.accelerators} x {row.mode.accelerator} (tp {layout.tp}, pp {layout.pp}, "
+            words[row.mode.workload].append(f"{how}dp {layout.dp}, {row.mode.precision})")
+    return {name: "; ".join(sorted(parts)) for name, parts in words.items()}
+
+
+def _pools(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = ({row.pool: row for row in plan.pools} for plan in (before, after))
+    for name in _both(old, new):
+        yield from _number("pools (peak use)", name, _peak(old.get(name)), _peak(new.get(name)), "accelerators")
+
+
+def _peak(row: PoolRow | None) -> float:
+    return max((month.used_peak for month in row.months), default=0.0) if row else 0.0
+
+
+def _unmet(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = ({row.workload: row.unmet_share for row in plan.demand} for plan in (before, after))
+    for name in _both(old, new):
+        yield from _number("unmet demand", name, old.get(name, 0.0), new.get(name, 0.0), "1")
+
+
+def _number(section: str, name: str, old: float, new: float, unit: str) -> Iterator[Change]:
+    if math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        return
+    moved = new - old
+    sign = "+" if moved > 0 else "-"
+    share = f" ({moved / abs(old):+.1%})" if old and unit != "1" else ""
+    yield Change(
+        section=section, name=name, before=show(old, unit), after=show(new, unit), why=f"{sign}{show(abs(moved), unit)}{share}"
+    )
+
+
+def _both(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    return [*old, *(name for name in new if name not in old)]

@@ -1,0 +1,62 @@
+"""What a plan says in one screen: the same facts in the same order as the report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from flopwise.domain.plan import Plan, PlanAssumption, PlanOrder, Reference
+
+#: Assumptions shown before the rest is counted, and orders shown before the rest is counted.
+SHOWN_ASSUMPTIONS, SHOWN_ORDERS = 5, 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostTotal:
+    """One component over the horizon: cash and net present value (USD)."""
+
+    label: str
+    amount: float
+    npv: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSummary:
+    """One screen: costs with their total last, orders by the day they must be placed, references, assumptions."""
+
+    headline: str
+    costs: tuple[CostTotal, ...]
+    orders: tuple[PlanOrder, ...]
+    more_orders: int
+    references: tuple[Reference, ...]
+    assumptions: tuple[PlanAssumption, ...]
+    more_assumptions: int
+    stale_orders: int
+
+
+def summarise(plan: Plan) -> PlanSummary:
+    """Choose and order what one screen shows."""
+    orders = sorted(plan.orders, key=lambda order: (order.order_by, order.id))
+    weighed = sorted(plan.assumptions, key=lambda row: (-abs(row.swing or 0.0), row.assumption.path))
+    return PlanSummary(
+        headline=plan.summary.headline,
+        costs=cost_totals(plan),
+        orders=tuple(orders[:SHOWN_ORDERS]),
+        more_orders=max(len(orders) - SHOWN_ORDERS, 0),
+        references=plan.references,
+        assumptions=tuple(weighed[:SHOWN_ASSUMPTIONS]),
+        more_assumptions=max(len(weighed) - SHOWN_ASSUMPTIONS, 0),
+        stale_orders=sum(order.stale for order in plan.orders),
+    )
+
+
+def cost_totals(plan: Plan) -> tuple[CostTotal, ...]:
+    """Components over the horizon, dearest first, and their total."""
+    amount: dict[str, float] = defaultdict(float)
+    npv: dict[str, float] = defaultdict(float)
+    for line in plan.costs:
+        amount[line.label] += line.amount
+        npv[line.label] += line.npv
+    ranked = sorted(npv, key=lambda label: -abs(npv[label]))
+    rows = [CostTotal(label=label, amount=amount[label], npv=npv[label]) for label in ranked]
+    return (*rows, CostTotal(label="total", amount=sum(amount.values()), npv=sum(npv.values())))

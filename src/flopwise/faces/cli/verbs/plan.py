@@ -1,0 +1,128 @@
+"""``flopwise plan``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flopwise.faces.cli.lazy import lazy
+from flopwise.faces.cli.options import AsOf, Json, Lang, LangOption, verb
+from flopwise.faces.cli.output import print_json, print_table, say
+from flopwise.faces.cli.progress import progress
+from flopwise.faces.cli.table import VERBS
+
+if TYPE_CHECKING:
+    from flopwise.app import plan as plans
+    from flopwise.app import report as reports
+    from flopwise.app import scenario as scenarios
+    from flopwise.app import summary as summaries
+    from flopwise.app.summary import PlanSummary
+    from flopwise.domain.plan import Plan
+    from flopwise.ground import units
+else:
+    plans, reports = lazy("flopwise.app.plan"), lazy("flopwise.app.report")
+    scenarios, summaries = lazy("flopwise.app.scenario"), lazy("flopwise.app.summary")
+    units = lazy("flopwise.ground.units")
+
+ANSWERED, NO = 0, 2
+
+
+APP = verb()
+APPS = {"plan": APP}
+
+
+@APP.command(help=VERBS["plan"])
+def plan(
+    scenario: Annotated[Path, typer.Argument(help="The scenario file (YAML).")],
+    *,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder of the plan; ./NAME-plan by default.")] = None,
+    lang: LangOption = Lang.EN,
+    as_of: AsOf = None,
+    as_json: Json = False,
+) -> int:
+    """Plan a scenario, write the plan's files and print one screen about it."""
+    read = scenarios.load(scenario, as_of=as_of)
+    with progress() as show:
+        made = plans.plan(read, progress=show)
+    folder = out or Path(f"{made.name}-plan")
+    paths = plans.save(made, folder)
+    if lang is not Lang.EN:
+        reports.report(made, format="html", lang=lang.value, out=folder / "report.html")
+    if as_json:
+        print_json(made)
+    else:
+        print_plan(made, summaries.summarise(made), str(paths.get("report.html", folder / "report.html")))
+    return NO if made.status.value == "infeasible" else ANSWERED
+
+
+def print_plan(made: Plan, summary: PlanSummary, report: str) -> None:
+    """One screen about a plan, in the order of the report."""
+    say(summary.headline)
+    say(f"as of {made.as_of}, {made.months[0]} to {made.months[-1]}, gap {units.show(made.gap, '1')}")
+    _problems(made)
+    _orders(summary)
+    _costs(summary)
+    _references(summary)
+    _assumptions(summary)
+    for warning in made.warnings:
+        say(f"warning: {warning}")
+    say(f"report: {report}")
+
+
+def _problems(made: Plan) -> None:
+    for item in made.infeasibilities:
+        say(f"cannot be met: {item.workload}: {item.message}")
+        say(f"  try: {item.remedy}")
+
+
+def _orders(summary: PlanSummary) -> None:
+    if not summary.orders:
+        say("\nNo orders: nothing has to be bought or reserved.")
+        return
+    rows = [
+        (
+            order.order_by,
+            order.kind,
+            f"{order.servers} x {order.server or order.accelerator}",
+            order.channel,
+            order.arrives,
+            units.show(order.amount, "USD"),
+            "stale price" if order.stale else "",
+        )
+        for order in summary.orders
+    ]
+    columns = ("order by", "kind", "what", "channel", "arrives", "commits", "")
+    print_table(columns, rows, title="Orders", right=("commits",))
+    if summary.more_orders:
+        say(f"and {summary.more_orders} more in the report")
+
+
+def _costs(summary: PlanSummary) -> None:
+    rows = [(row.label, units.show(row.amount, ""), units.show(row.npv, "")) for row in summary.costs]
+    print_table(("component", "cash, USD", "present value, USD"), rows, title="Cost", right=("cash, USD", "present value, USD"))
+
+
+def _references(summary: PlanSummary) -> None:
+    rows = [
+        (
+            ("* " if row.chosen else "  ") + row.name,
+            units.show(row.npv, "") if row.feasible else "cannot meet all",
+            units.show(row.regret, "") if row.regret is not None else "",
+            row.note or row.description,
+        )
+        for row in summary.references
+    ]
+    columns = ("plan", "present value, USD", "over this plan, USD", "")
+    print_table(columns, rows, title="Reference plans", right=columns[1:3])
+
+
+def _assumptions(summary: PlanSummary) -> None:
+    rows = [
+        (row.assumption.path, row.assumption.value, units.show(row.swing, "USD") if row.swing else "", row.assumption.source)
+        for row in summary.assumptions
+    ]
+    print_table(("assumed", "value", "moves the total by", "source"), rows, title="Assumptions that cost most")
+    if summary.more_assumptions:
+        say(f"and {summary.more_assumptions} more in the report")
