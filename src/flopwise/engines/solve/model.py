@@ -95,10 +95,26 @@ class LinearModel:
         self._columns.append(column.ravel().astype(np.int64))
         self._entries.append(value.ravel().astype(float))
 
-    def solve(self, *, gap: float = 5e-3, time_limit: float = 60.0, threads: int = 1, relax: bool = False) -> Solution:
+    def fix(self, columns: Indices, value: float) -> None:
+        """Set both bounds of variables that were added before."""
+        for store in (self._lower, self._upper):
+            bounds = np.concatenate(store)
+            bounds[columns.ravel()] = value
+            store[:] = [bounds]
+
+    def solve(
+        self,
+        *,
+        gap: float = 5e-3,
+        time_limit: float = 60.0,
+        threads: int = 1,
+        relax: bool = False,
+        cost: Floats | None = None,
+    ) -> Solution:
         """Solve to a relative gap, or until the wall-clock limit.
 
         Args:
+            cost: another objective over all columns, shape (columns,); that of the blocks by default.
             gap: relative MIP gap at which the search stops.
             time_limit: seconds of wall clock.
             threads: HiGHS threads.
@@ -120,13 +136,13 @@ class LinearModel:
                 raise SolverError(msg)
         integer = np.concatenate(self._integer) if self._integer else np.zeros(0, dtype=bool)
         mixed = bool(integer.any()) and not relax
-        if highs.passModel(self._highs_lp(highspy, integer if mixed else None)) == highspy.HighsStatus.kError:
+        if highs.passModel(self._highs_lp(highspy, integer if mixed else None, cost)) == highspy.HighsStatus.kError:
             msg = "the solver refused the model"
             raise SolverError(msg)
         highs.run()
         return self._read(highspy, highs, mixed=mixed)
 
-    def _highs_lp(self, highspy: Any, integer: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401 - untyped library
+    def _highs_lp(self, highspy: Any, integer: NDArray[np.bool_] | None, cost: Floats | None) -> Any:  # noqa: ANN401 - untyped library
         from scipy import sparse  # noqa: PLC0415 - heavy, wanted only by verbs that solve
 
         coordinates = (np.concatenate(self._rows), np.concatenate(self._columns))
@@ -134,7 +150,7 @@ class LinearModel:
         matrix.sum_duplicates()
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = self.columns, self.rows
-        program.col_cost_ = np.concatenate(self._cost)
+        program.col_cost_ = np.concatenate(self._cost) if cost is None else cost
         program.col_lower_, program.col_upper_ = np.concatenate(self._lower), np.concatenate(self._upper)
         program.row_lower_, program.row_upper_ = np.concatenate(self._row_lower), np.concatenate(self._row_upper)
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise

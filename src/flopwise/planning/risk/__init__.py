@@ -1,1 +1,5 @@
-"""TBD."""
+"""Risk: how much a plan leans on one name."""
+
+from flopwise.planning.risk.concentration import concentration
+
+__all__ = ["concentration"]

@@ -1,0 +1,215 @@
+"""The legal modes of every workload on every platform, each with the rate that failures and interruptions leave.
+
+A training gang must be fast enough for its deadline, so its size is sought: a coarse grid of sizes first, then
+sizes around the smallest that is fast enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flopwise.domain.hardware import Platform
+from flopwise.domain.mode import Mode, Refusal
+from flopwise.domain.provenance import Fact
+from flopwise.domain.workload import TrainingWorkload
+from flopwise.ground.units import DAY, HOUR, MONTH, show
+from flopwise.perf.goodput import best_ettr, checkpoint_bytes, effective_training_time_ratio, spot_effective_share, young_interval
+from flopwise.perf.parameters import count
+from flopwise.perf.search import search_serving, search_training
+from flopwise.planning.demand.needs import ServingNeed, TrainingNeed
+
+#: A gang is not sought beyond this many accelerators.
+LARGEST_GANG = 32_768
+#: Sizes tried in the coarse grid, as powers of two of one server, and around the size that is fast enough.
+_FINE = (0.75, 0.8125, 0.875, 0.9375, 1.0, 1.125, 1.25, 1.5, 2.0)
+#: Gang sizes and replica sizes kept per platform.
+_KEPT = 3
+#: Spot capacity that keeps less than this share of its time is not worth asking for.
+_LEAST_SPOT_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """Failures, restarts and interruptions, in base units (1/s per accelerator, s, B/s per accelerator)."""
+
+    failures: float
+    restart: float
+    checkpoint_bandwidth: float
+    interruptions: float
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Fact]) -> Reliability:
+        """From the catalogue's parameters."""
+        return cls(
+            failures=parameters["reliability.failures_per_accelerator_day"].value / DAY,
+            restart=parameters["reliability.restart_time"].value,
+            checkpoint_bandwidth=parameters["reliability.checkpoint_bandwidth"].value,
+            interruptions=parameters["spot.interruptions_per_hour"].value / HOUR,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One mode on one platform as the optimiser sees it.
+
+    ``servers`` per gang or replica (a replica may take part of a server); ``rate`` is the mode's rate times
+    ``goodput``; ``spot_rate`` what interruptions leave on spot capacity, 0 when it is not worth it.
+    """
+
+    workload: str
+    platform: Platform
+    mode: Mode
+    servers: float
+    goodput: float
+    rate: float
+    spot_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Choices of one workload on one platform, and why others were refused."""
+
+    choices: tuple[Choice, ...]
+    refusals: tuple[Refusal, ...]
+
+
+def serving_choices(need: ServingNeed, platform: Platform) -> Found:
+    """Replicas of a service on a platform. Spot capacity is not offered to services: a replica must not vanish."""
+    found = search_serving(need.workload, platform, top=_KEPT)
+    choices = tuple(
+        Choice(
+            workload=need.workload.name, platform=platform, mode=mode, servers=mode.accelerators / platform.accelerators,
+            goodput=1.0, rate=mode.rate, spot_rate=0.0,
+        )
+        for mode in found.modes
+    )  # fmt: skip
+    return Found(choices=choices, refusals=found.refusals)
+
+
+def training_choices(need: TrainingNeed, platform: Platform, headroom: float, reliability: Reliability) -> Found:
+    """Gangs that end a run in time with headroom, smallest first, at most three; otherwise why there are none.
+
+    Args:
+        need: the training need.
+        platform: device, server size, network.
+        headroom: the budget by which the planned rate exceeds the required one.
+        reliability: failures and interruptions.
+
+    Complexity: about twenty gang sizes, each a search over all legal layouts.
+    """
+    wanted = need.gang_rate * (1 + headroom)
+    coarse = _search(need, platform, _coarse_sizes(platform, need.workload), reliability)
+    fast = [choice for choice in coarse.choices if choice.rate >= wanted]
+    if not fast:
+        return Found(choices=(), refusals=coarse.refusals or (_too_slow(need, platform, coarse, wanted),))
+    around = _fine_sizes(platform, coarse.choices, wanted)
+    fine = _search(need, platform, around, reliability) if around else coarse
+    usable = sorted({choice.mode.accelerators: choice for choice in (*fast, *fine.choices) if choice.rate >= wanted}.items())
+    return Found(choices=tuple(choice for _, choice in usable[:_KEPT]), refusals=())
+
+
+def _coarse_sizes(platform: Platform, workload: TrainingWorkload) -> list[int]:
+    """Parts of one server, then powers of two of whole servers where a network joins them."""
+    parts = [size for size in (1, 2, 4) if size < platform.accelerators and platform.accelerators % size == 0]
+    sizes, size = [*parts, platform.accelerators], platform.accelerators * 2
+    longest = min(LARGEST_GANG, _most_useful(workload))
+    while platform.network_bandwidth > 0 and size <= longest:
+        sizes.append(size)
+        size *= 2
+    return sizes
+
+
+def _most_useful(workload: TrainingWorkload) -> int:
+    """Sequences per step times tensor and pipeline degrees that still make sense."""
+    sequences = max(1, round(workload.global_batch / workload.sequence))
+    return sequences * 64
+
+
+def _fine_sizes(platform: Platform, coarse: Sequence[Choice], wanted: float) -> list[int]:
+    """Whole servers around the size where the coarse rates cross the wanted one."""
+    by_size = {choice.mode.accelerators: choice.rate for choice in coarse}
+    sizes = np.array(sorted(by_size), dtype=float)
+    rates = np.maximum.accumulate([by_size[int(size)] for size in sizes])
+    crossing = float(np.exp(np.interp(np.log(wanted), np.log(rates), np.log(sizes))))
+    if crossing <= platform.accelerators:
+        return []
+    servers = {max(1, round(crossing * factor / platform.accelerators)) for factor in _FINE}
+    return sorted(count * platform.accelerators for count in servers | {_even(count) for count in servers})
+
+
+def _even(servers: int) -> int:
+    """The next count of servers that splits into equal parts easily: a multiple of 8 from 32 on, of 4 from 16, of 2 from 4."""
+    step = 8 if servers >= 32 else 4 if servers >= 16 else 2 if servers >= 4 else 1
+    return -(-servers // step) * step
+
+
+def _search(need: TrainingNeed, platform: Platform, sizes: Sequence[int], reliability: Reliability) -> Found:
+    found = search_training(need.workload, platform, sizes, top=1)
+    choices = [_choice(need, platform, mode, reliability) for mode in found.modes]
+    return Found(choices=tuple(choice for choice in choices if choice.rate > 0), refusals=found.refusals)
+
+
+def _choice(need: TrainingNeed, platform: Platform, mode: Mode, reliability: Reliability) -> Choice:
+    share, interval = goodput(need.workload, mode.accelerators, reliability)
+    servers = mode.accelerators / platform.accelerators
+    interruptions = reliability.interruptions * max(servers, 1.0) * MONTH
+    spot = spot_effective_share(interruptions, reliability.restart, interval / 2, MONTH)
+    return Choice(
+        workload=need.workload.name,
+        platform=platform,
+        mode=mode,
+        servers=servers,
+        goodput=share,
+        rate=mode.rate * share,
+        spot_rate=mode.rate * share * spot if spot >= _LEAST_SPOT_SHARE else 0.0,
+    )
+
+
+def goodput(workload: TrainingWorkload, accelerators: int, reliability: Reliability) -> tuple[float, float]:
+    """Share of time that makes progress (ETTR), and the checkpoint interval (s): the user's, or Young's.
+
+    Checkpoints are written by all accelerators at once; adapters alone are small, a full run writes weights and
+    optimizer states.
+    """
+    parameters = count(workload.model).total
+    trained = parameters if workload.lora_rank is None else _adapter_parameters(workload)
+    stall = checkpoint_bytes(trained) / (reliability.checkpoint_bandwidth * accelerators)
+    mtbf = 1 / (reliability.failures * accelerators)
+    if workload.checkpoint_interval:
+        share = effective_training_time_ratio(workload.checkpoint_interval, stall, mtbf, reliability.restart)
+        return max(float(share), 0.0), workload.checkpoint_interval
+    return max(float(best_ettr(stall, mtbf, reliability.restart)), 0.0), float(young_interval(stall, mtbf))
+
+
+def _adapter_parameters(workload: TrainingWorkload) -> float:
+    """Two thin matrices beside the query and value products of every layer."""
+    model, rank = workload.model, workload.lora_rank or 0
+    wide = model.heads * model.head_dim + model.kv_heads * model.head_dim
+    return float(model.layers * rank * (2 * model.hidden + wide))
+
+
+def _too_slow(need: TrainingNeed, platform: Platform, coarse: Found, wanted: float) -> Refusal:
+    best = max((choice for choice in coarse.choices), key=lambda choice: choice.rate, default=None)
+    name, rate = need.workload.name, best.rate if best else 0.0
+    size = best.mode.accelerators if best else platform.accelerators
+    where = "" if platform.network_bandwidth > 0 else " (no cluster network beyond one server)"
+    days = need.deadline / DAY
+    return Refusal(
+        workload=name,
+        accelerator=platform.accelerator.id,
+        constraint="deadline",
+        shortfall=wanted - rate,
+        unit="tokens/s",
+        message=(
+            f"{need.workload.model.name} on {size} x {platform.accelerator.name}{where} reaches {show(rate, 'tokens/s')}; "
+            f"{show(wanted, 'tokens/s')} end {show(need.run_tokens, 'tokens')} in {days:.0f} days with headroom"
+        ),
+        remedy=(
+            f"allow {days * wanted / rate:.0f} days, fewer tokens, or a platform with a cluster network"
+            if rate > 0
+            else "name another accelerator or a larger global batch"
+        ),
+    )

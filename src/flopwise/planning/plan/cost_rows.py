@@ -1,0 +1,179 @@
+"""Costs by component and year, reference plans, break-even marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from flopwise.domain.offer import OfferKind
+from flopwise.domain.plan import BreakEven, CostLine, Reference
+from flopwise.domain.workload import ServingWorkload
+from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, show
+from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_even_tokens, owning_cost_per_hour
+from flopwise.planning.cost.ledger import charges, components, make_ledger
+from flopwise.planning.cost.supply_line import Rates
+from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.choose import Candidate, hourly_cost
+from flopwise.planning.sourcing.lines import plan_lines
+from flopwise.planning.sourcing.model import Sourced, solve
+from flopwise.planning.sourcing.pools import Contract, Pool
+from flopwise.planning.sourcing.problem import Allowed, Problem, purchase_line
+
+#: Reference plans: name, what may be used, what it means.
+REFERENCES: Mapping[str, tuple[Allowed, str]] = {
+    "buy only": (Allowed(reserved=False, elastic=False, hosted=False), "servers bought, nothing rented"),
+    "rent only": (Allowed(purchase=False, hosted=False), "reserved, by the hour and spot, nothing bought"),
+    "hybrid": (Allowed(hosted=False), "bought and rented, no hosted API"),
+    "nothing new": (Allowed(purchase=False, reserved=False, elastic=False, hosted=False), "only what is owned and held already"),
+}
+
+
+def cost_lines(world: World) -> tuple[CostLine, ...]:
+    """Cash and net present value by component and calendar year; components that cost nothing are left out."""
+    years = np.array([int(month[:4]) for month in world.months])
+    lines: list[CostLine] = []
+    for name, part in components().items():
+        cash = world.ledger.cash[name]
+        for year in dict.fromkeys(years.tolist()):
+            inside = years == year
+            amount = float(cash[inside].sum())
+            if amount:
+                npv = float((cash * world.ledger.discount)[inside].sum())
+                lines.append(
+                    CostLine(
+                        component=name,
+                        label=part.LABEL,
+                        focus_category=part.CATEGORY,
+                        year=int(year),
+                        amount=amount,
+                        npv=npv,
+                        formula=part.FORMULA,
+                    )
+                )
+    return tuple(lines)
+
+
+def references(world: World, *, gap: float, time_limit: float) -> tuple[Reference, ...]:
+    """The plan itself and the reference plans solved beside it."""
+    rows = [_reference(world, "this plan", "the cheapest mix of all that is allowed", world.sourced, chosen=True)]
+    for name, (allowed, words) in REFERENCES.items():
+        missing = _missing_kinds(world.problem, allowed)
+        sourced = solve(world.problem, allowed, gap=gap, time_limit=time_limit)
+        rows.append(_reference(world, name, words, sourced, note=missing))
+    return tuple(rows)
+
+
+def _reference(world: World, name: str, words: str, sourced: Sourced, *, chosen: bool = False, note: str = "") -> Reference:
+    ledger = make_ledger([item.line for item in plan_lines(world.problem, sourced)], world.problem.rates)
+    unmet = {workload: share for workload, share in sourced.unmet.items() if share > 0}
+    comparable = unmet.keys() == {workload for workload, share in world.sourced.unmet.items() if share > 0} and not unmet
+    return Reference(
+        name=name,
+        description=words,
+        feasible=not unmet,
+        npv=ledger.npv,
+        total=ledger.total,
+        unmet=unmet,
+        regret=ledger.npv - world.ledger.npv if comparable and not chosen else None,
+        chosen=chosen,
+        note=note,
+    )
+
+
+def _missing_kinds(problem: Problem, allowed: Allowed) -> str:
+    """Kinds of contract that a comparison lacks because no offer of the scenario has them."""
+    missing: list[str] = []
+    if allowed.purchase and not any(pool.purchases for pool in problem.pools):
+        missing.append("purchase")
+    if allowed.reserved and not any(pool.reservations for pool in problem.pools):
+        missing.append("reserved")
+    if allowed.elastic and not any(pool.elastic for pool in problem.pools):
+        missing.append("on-demand")
+    return f"no offers of kind {', '.join(missing)} that suit the work: not a full comparison" if missing else ""
+
+
+def break_evens(world: World) -> tuple[BreakEven, ...]:
+    """Utilisation above which owning beats renting by the hour, and tokens a day above which self-hosting beats an API."""
+    marks: list[BreakEven] = []
+    for name, workload in world.workloads.items():
+        marks.extend(_owning(world, name))
+        if isinstance(workload, ServingWorkload):
+            marks.extend(_hosting(world, workload))
+    return tuple(marks)
+
+
+def _best(world: World, name: str, kind: OfferKind) -> Candidate | None:
+    fitting = [
+        item
+        for item in world.considered.candidates
+        if item.workload == name and item.contract and item.contract.offer.kind is kind
+    ]
+    return min(fitting, key=lambda item: (item.unit_cost, item.pool.id), default=None)
+
+
+def _owning(world: World, name: str) -> list[BreakEven]:
+    """The cheapest server to buy for this work against the cheapest by the hour, per unit of work."""
+    bought, rented = _best(world, name, OfferKind.PURCHASE), _best(world, name, OfferKind.ON_DEMAND)
+    if bought is None or rented is None or bought.contract is None or rented.contract is None:
+        return []
+    owning = owning_per_hour(world, bought.pool, bought.contract)
+    # Both per unit of work: a faster server may cost more an hour and less a token.
+    owned_unit = owning * bought.choice.servers / (bought.rate * HOUR)
+    share = break_even_utilisation(owned_unit, rented.unit_cost)
+    verdict = "never pays within its life" if share > 1 else f"pays above {show(share, '1')} use"
+    sentence = (
+        f"{name}: owning {bought.pool.server} at {show(owning, 'USD/h')} per server, all in over "
+        f"{world.scenario.finance.depreciation_years:g} years, {verdict} "
+        f"against {rented.pool.id} at {show(rented.contract.usd, 'USD/h')}"
+    )
+    return [BreakEven(name=f"{name}.owning", value=share, unit="1", sentence=sentence)]
+
+
+def owning_per_hour(world: World, pool: Pool, contract: Contract) -> float:
+    """Levelised USD per hour of one owned server over its depreciation life."""
+    finance, rates = world.scenario.finance, world.problem.rates
+    months = len(rates.month_hours)
+    start = np.zeros(months)
+    start[0] = 1.0
+    parts = charges(purchase_line(pool, contract, start), rates)
+    capital = sum(float(parts[name].sum()) for name in ("hardware", "network", "storage"))
+    running = sum(float(parts[name].sum()) for name in ("power", "space", "support", "staff")) / float(rates.month_hours.sum())
+    known = sorted({0.0: 1.0, **finance.residual}.items())
+    residual = float(np.interp(finance.depreciation_years, [age for age, _ in known], [part for _, part in known]))
+    return owning_cost_per_hour(
+        capital,
+        rate=finance.wacc,
+        years=finance.depreciation_years,
+        residual=residual * contract.usd / capital,
+        running_per_hour=running,
+        hours_per_year=HOURS_PER_YEAR,
+    )
+
+
+def _hosting(world: World, workload: ServingWorkload) -> list[BreakEven]:
+    """The smallest deployment at its cheapest contract against the cheapest hosted API."""
+    hosted = [use for use in world.problem.hosted if use.workload == workload.name]
+    own = [item for item in world.considered.candidates if item.workload == workload.name and item.contract]
+    if not hosted or not own:
+        return []
+    api = min(hosted, key=lambda use: use.usd_per_request)
+    costs = {id(item): _replica_per_hour(item, world.problem.rates) for item in own}
+    smallest = min(own, key=lambda item: costs[id(item)])
+    tokens = workload.input.mean + workload.output.mean
+    per_million = api.usd_per_request / tokens * MILLION_TOKENS
+    deployment = costs[id(smallest)] * workload.zones
+    value = hosted_break_even_tokens(deployment, price_per_million=per_million, hours_per_day=HOURS_PER_DAY)
+    able = smallest.rate * tokens * workload.zones * HOUR * HOURS_PER_DAY
+    limit = "" if able >= value else f"; that deployment serves {show(able, 'tokens')} a day, so it never gets there"
+    sentence = (
+        f"{workload.name}: {workload.zones} x {smallest.choice.mode.accelerators} {smallest.pool.platform.accelerator.name} on "
+        f"{smallest.pool.id} at {show(deployment, 'USD/h')} cost less than {api.priced.offer.channel} at "
+        f"{per_million:.2f} USD per million tokens above {show(value, 'tokens')} a day{limit}"
+    )
+    return [BreakEven(name=f"{workload.name}.hosted", value=value, unit="tokens/day", sentence=sentence)]
+
+
+def _replica_per_hour(item: Candidate, rates: Rates) -> float:
+    assert item.contract is not None  # noqa: S101 - filtered by the caller
+    return hourly_cost(item.pool, item.contract, rates) * item.choice.servers

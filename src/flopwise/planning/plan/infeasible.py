@@ -1,0 +1,255 @@
+"""Why some demand cannot be met, by how much, and what would make it fit.
+
+Each limit is lifted alone; the first that lets everything be served is the one that binds, and what the freed plan
+uses says how much of it would do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from flopwise.domain.mode import Refusal
+from flopwise.domain.plan import Infeasibility
+from flopwise.ground.errors import SolverError
+from flopwise.ground.units import show
+from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.lines import pool_use
+from flopwise.planning.sourcing.model import Sourced, least_budget, solve
+from flopwise.planning.sourcing.pools import Contract
+from flopwise.planning.sourcing.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limit:
+    """A limit that can be lifted, and what to say about it."""
+
+    name: str
+    binds: Callable[[Problem], bool]
+    lift: Callable[[Problem], Problem]
+    remedy: Callable[[World, Sourced, Problem], str]
+
+
+def infeasibilities(world: World, *, time_limit: float) -> tuple[Infeasibility, ...]:
+    """One entry per workload with unmet demand; nothing when all is served.
+
+    Complexity: at most one solve per kind of limit, and one for the least budget.
+    """
+    missing = {name: share for name, share in world.sourced.unmet.items() if share > 0}
+    if not missing:
+        return ()
+    entries: list[Infeasibility] = []
+    limited: list[str] = []
+    for name, share in missing.items():
+        if any(use.workload == name for use in world.problem.uses):
+            limited.append(name)
+        else:
+            entries.append(_fits_nowhere(world, name, share))
+    if limited:
+        entries.extend(_binding_limit(world, limited, missing, time_limit))
+    return tuple(entries)
+
+
+def _fits_nowhere(world: World, name: str, share: float) -> Infeasibility:
+    """No platform of the scenario can run it: the refusal that misses by least says why."""
+    refusals = [item for item in world.considered.refusals if item.workload == name]
+    usable = [item for item in world.considered.candidates if item.workload == name]
+    if usable:
+        best = min(usable, key=lambda item: item.choice.servers)
+        message = (
+            f"{name} needs {math.ceil(best.choice.servers)} x {best.pool.server} at once ({best.choice.mode.accelerators} accelerators);"
+            f" no contract of the scenario can hold that many"
+        )
+        return Infeasibility(
+            workload=name,
+            unmet_share=share,
+            constraint="capacity",
+            message=message,
+            remedy="name a channel that sells or reserves this size, or a lead time that ends inside the horizon",
+        )
+    if not refusals:
+        message = "no offer of the scenario carries an accelerator: its channels, region or cooling leave none"
+        return Infeasibility(
+            workload=name,
+            unmet_share=share,
+            constraint="offers",
+            message=message,
+            remedy="name another channel or region, or add your own quote; 'flopwise catalog list offers' shows what there is",
+        )
+    closest = min(refusals, key=_rank)
+    others = sorted({item.accelerator for item in refusals} - {closest.accelerator})
+    also = (
+        f"; {len(others)} other kinds of accelerator fail as well ({', '.join(others[:4])}{' ...' if len(others) > 4 else ''})"
+        if others
+        else ""
+    )
+    return Infeasibility(
+        workload=name, unmet_share=share, constraint=closest.constraint, message=closest.message + also, remedy=closest.remedy
+    )
+
+
+#: Refusals nearer to running come first: too slow, then late, then short of memory, network, batch, precision.
+_NEARNESS = ("deadline", "latency", "memory", "network", "batch", "precision")
+
+
+def _rank(refusal: Refusal) -> tuple[int, float]:
+    return (_NEARNESS.index(refusal.constraint), refusal.shortfall)
+
+
+def _binding_limit(world: World, names: list[str], missing: dict[str, float], time_limit: float) -> list[Infeasibility]:
+    for limit in _LIMITS:
+        if not limit.binds(world.problem):
+            continue
+        freed = limit.lift(world.problem)
+        try:
+            answer = solve(freed, gap=0.05, time_limit=time_limit)
+        except SolverError:
+            continue
+        if all(answer.unmet[name] <= 0 for name in names):
+            remedy = limit.remedy(world, answer, freed)
+            return [_entry(world, name, missing[name], limit.name, remedy) for name in names]
+    remedy = "several limits bind together: loosen budget, lead times, power and caps, or name more channels"
+    return [_entry(world, name, missing[name], "several limits", remedy) for name in names]
+
+
+def _entry(world: World, name: str, share: float, constraint: str, remedy: str) -> Infeasibility:
+    first, last = _unmet_months(world, name)
+    when = f" from {first} to {last}" if first and first != last else f" in {first}" if first else ""
+    message = f"{show(share, '1')} of {name} cannot be served{when}; the {constraint} binds"
+    return Infeasibility(workload=name, unmet_share=share, constraint=constraint, message=message, remedy=remedy)
+
+
+def _unmet_months(world: World, name: str) -> tuple[str, str]:
+    """First and last month with unmet requests of a service; nothing for training, whose work is counted as a whole."""
+    need = next((item for item in world.needs.serving if item.workload.name == name), None)
+    if need is None:
+        return "", ""
+    served = np.zeros_like(need.rate)
+    for number, use in enumerate(world.problem.uses):
+        if use.workload == name:
+            served += world.sourced.serving[number] * use.rate / (1 + world.problem.headroom)
+    for number, rate in world.sourced.hosted.items():
+        if world.problem.hosted[number].workload == name:
+            served += rate
+    months = np.flatnonzero((served < need.rate * (1 - 1e-6)).any(axis=1))
+    return (world.months[months[0]], world.months[months[-1]]) if months.size else ("", "")
+
+
+# Limits -----------------------------------------------------------------------------------------------------------
+
+
+def _without_budgets(problem: Problem) -> Problem:
+    return replace(problem, supply=replace(problem.supply, capex_budget=None, monthly_budget=None))
+
+
+def _budget_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:
+    supply = world.problem.supply
+    factor = least_budget(world.problem)
+    if factor is None:
+        return "raise the budget"
+    parts = [
+        f"{words} of {show(budget * factor * 1.001, 'USD')} instead of {show(budget, 'USD')}"
+        for words, budget in (("a capital budget", supply.capex_budget), ("a monthly budget", supply.monthly_budget))
+        if budget is not None
+    ]
+    return f"the least that works is {' with '.join(parts)}"
+
+
+def _at_once(problem: Problem) -> Problem:
+    def soon(contract: Contract) -> Contract:
+        return replace(contract, first=0)
+
+    pools = tuple(
+        replace(pool, purchases=tuple(map(soon, pool.purchases)), reservations=tuple(map(soon, pool.reservations)))
+        for pool in problem.pools
+    )
+    return replace(problem, pools=pools)
+
+
+def _lead_time_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:
+    arrivals = sorted(
+        (contract.first, contract.lead_weeks, pool.id, contract.offer.channel)
+        for pool in world.problem.pools
+        for contract in (*pool.purchases, *pool.reservations)
+        if contract.first > 0
+    )
+    if not arrivals:
+        return "start later"
+    first, weeks, pool, channel = arrivals[0]
+    month = world.months[first] if first < len(world.months) else "after the horizon"
+    return (
+        f"the first new servers stand in {month} ({pool} from {channel}, {weeks:.0f} weeks at the 90th percentile): start then, "
+        f"or name a channel with shorter lead times or on-demand capacity of that size"
+    )
+
+
+def _without_power(problem: Problem) -> Problem:
+    pools = tuple(replace(pool, site=replace(pool.site, power=None) if pool.site else None) for pool in problem.pools)
+    return replace(problem, pools=pools)
+
+
+def _power_remedy(world: World, answer: Sourced, freed: Problem) -> str:
+    overhead, needed = 1 + freed.rates.power_overhead, dict[str, float]()
+    for number, pool in enumerate(freed.pools):
+        if pool.site is not None:
+            use = pool_use(freed, answer, number)
+            peak = float((use.owned + use.purchased).max()) * pool.power * overhead
+            needed[pool.site.name] = needed.get(pool.site.name, 0.0) + peak
+    limits = {site.name: site.power for site in world.problem.supply.sites}
+    short = [
+        f"{show(power, 'W')} at {name} instead of {show(limits[name] or 0.0, 'W')}"
+        for name, power in needed.items()
+        if limits.get(name) is not None and power > (limits[name] or 0.0)
+    ]
+    return f"it works with {' and '.join(short)}" if short else "give the sites more power"
+
+
+def _without_caps(problem: Problem) -> Problem:
+    def free(contract: Contract) -> Contract:
+        return replace(contract, most=math.inf)
+
+    pools = tuple(
+        replace(
+            pool,
+            reservations=tuple(map(free, pool.reservations)),
+            purchases=tuple(map(free, pool.purchases)),
+            elastic=free(pool.elastic) if pool.elastic else None,
+        )
+        for pool in problem.pools
+    )
+    return replace(problem, pools=pools)
+
+
+def _caps_remedy(_world: World, answer: Sourced, freed: Problem) -> str:
+    used = [
+        (float(pool_use(freed, answer, number).rented_peak.max()), pool.id)
+        for number, pool in enumerate(freed.pools)
+        if number in answer.elastic
+    ]
+    most, pool = max(used, default=(0.0, ""))
+    if most <= 0:
+        return "ask for larger caps"
+    return (
+        f"it works with a quota of {math.ceil(most)} servers of {pool} at once; ask the provider, or state max_servers in a quote"
+    )
+
+
+_LIMITS = (
+    _Limit(
+        name="budget",
+        binds=lambda problem: problem.supply.capex_budget is not None or problem.supply.monthly_budget is not None,
+        lift=_without_budgets,
+        remedy=_budget_remedy,
+    ),
+    _Limit(name="lead time", binds=lambda _: True, lift=_at_once, remedy=_lead_time_remedy),
+    _Limit(
+        name="site power",
+        binds=lambda problem: any(pool.site is not None and pool.site.power is not None for pool in problem.pools),
+        lift=_without_power,
+        remedy=_power_remedy,
+    ),
+    _Limit(name="quota", binds=lambda _: True, lift=_without_caps, remedy=_caps_remedy),
+)

@@ -1,0 +1,51 @@
+"""How wrong the total may be: performance and price errors of what the plan uses, joined in quadrature.
+
+Performance errors of different workloads and price errors of different channels are taken as independent; growth
+and launches are not in this interval (they change what is needed, not how wrong the sums are).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from flopwise.planning.plan.demand_rows import main_mode
+from flopwise.planning.plan.world import World
+
+
+def total_interval(world: World) -> tuple[float, float]:
+    """80 % interval of the net present cost (USD)."""
+    low = math.hypot(*_performance(world, 0), *_prices(world, 0))
+    high = math.hypot(*_performance(world, 1), *_prices(world, 1))
+    return (max(world.ledger.npv - low, 0.0), world.ledger.npv + high)
+
+
+def _performance(world: World, side: int) -> list[float]:
+    """USD by workload: capacity cost grows as its rate falls. ``side`` 0 is cheaper (faster), 1 dearer (slower)."""
+    hosted = _hosted_npv(world)
+    changes: list[float] = []
+    for name, npv in world.workload_npv.items():
+        mode = main_mode(world, name)
+        if mode is not None and npv > 0:
+            slow, fast = mode.interval
+            factor = mode.rate / slow - 1 if side else 1 - mode.rate / fast
+            changes.append(max(npv - hosted.get(name, 0.0), 0.0) * factor)
+    return changes
+
+
+def _hosted_npv(world: World) -> dict[str, float]:
+    totals: dict[str, float] = defaultdict(float)
+    for item, npv in zip(world.lines, world.line_npv, strict=True):
+        if item.hosted is not None:
+            totals[world.problem.hosted[item.hosted].workload] += npv
+    return totals
+
+
+def _prices(world: World, side: int) -> list[float]:
+    """USD by channel."""
+    changes: dict[str, float] = defaultdict(float)
+    for item, npv in zip(world.lines, world.line_npv, strict=True):
+        if item.contract is not None:
+            edge = item.contract.high if side else item.contract.low
+            changes[item.contract.offer.channel] += abs(npv) * abs(edge / item.contract.usd - 1)
+    return list(changes.values())

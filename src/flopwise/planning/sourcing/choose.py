@@ -1,0 +1,251 @@
+"""From all pools and modes to a problem of useful size: which pools are worth the optimiser's time.
+
+Every mode of every workload on every platform is priced at the unit cost of each contract, at full use. The best
+few pools of each kind of contract stay for each workload, and everything that is owned.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flopwise.catalog import Catalogue
+from flopwise.domain.hardware import Platform
+from flopwise.domain.mode import Refusal
+from flopwise.domain.offer import OfferKind
+from flopwise.domain.scenario import Scenario
+from flopwise.ground.money import to_usd
+from flopwise.ground.units import HOUR
+from flopwise.planning.cost.ledger import unit_npv
+from flopwise.planning.cost.supply_line import Rates
+from flopwise.planning.demand.modes import Choice, Found, Reliability, serving_choices, training_choices
+from flopwise.planning.demand.needs import Needs
+from flopwise.planning.market import PricedOffer
+from flopwise.planning.sourcing.pools import Contract, Pool, Pools
+from flopwise.planning.sourcing.problem import (
+    HostedUse,
+    Problem,
+    Use,
+    elastic_line,
+    purchase_line,
+    request_price,
+    reserved_line,
+)
+
+Floats = NDArray[np.float64]
+Report = Callable[[str, int, int], None]
+#: Pools kept per workload and kind of contract.
+_KEPT = 3
+#: Hosted APIs kept per service.
+_KEPT_HOSTED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One choice of a workload in a pool under one contract; ``unit_cost`` is USD per unit of work at full use."""
+
+    workload: str
+    pool: Pool
+    contract: Contract | None
+    choice: Choice
+    rate: float
+    unit_cost: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """The problem, every candidate that was weighed, and why platforms were refused."""
+
+    problem: Problem
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+
+
+def make_rates(scenario: Scenario, catalogue: Catalogue, month_hours: Floats) -> Rates:
+    """Cost rates of a scenario: its finance, and the catalogue's parameters for the rest."""
+    known, finance = catalogue.parameters, scenario.finance
+    return Rates(
+        month_hours=month_hours,
+        wacc=finance.wacc,
+        residual=finance.residual,
+        support_rate=finance.support_rate,
+        staff_cost=finance.staff_cost,
+        accelerators_per_engineer=finance.accelerators_per_engineer,
+        network_share=known["network.price_share"].value,
+        storage=known["storage.bytes_per_accelerator"].value * known["storage.price_per_byte"].value,
+        power_overhead=known["facility.power_overhead"].value,
+        mean_power_share=known["server.mean_power_share"].value,
+    )
+
+
+def make_problem(
+    scenario: Scenario, catalogue: Catalogue, needs: Needs, pools: Pools, rates: Rates, report: Report | None = None
+) -> Considered:
+    """Search modes, price them, keep what may win.
+
+    Args:
+        scenario: limits and finance.
+        catalogue: parameters and exchange rates.
+        needs: work by month and block.
+        pools: where work may run.
+        rates: cost rates.
+        report: called with (stage, done, total) as platforms are searched.
+
+    Complexity: workloads x platforms mode searches; candidates x contracts unit costs.
+    """
+    reliability = Reliability.of(catalogue.parameters)
+    found = _search(needs, pools.pools, scenario.headroom, reliability, report)
+    hours = _hourly_costs(pools.pools, rates)
+    candidates = _candidates(pools.pools, found, hours)
+    kept = _kept_pools(pools.pools, candidates)
+    refusals = tuple(refusal for item in found.values() for refusal in item.refusals)
+    problem = Problem(
+        needs=needs,
+        pools=tuple(kept),
+        uses=_uses(kept, candidates),
+        hosted=_hosted(needs, pools.hosted, catalogue),
+        supply=scenario.supply,
+        commitments=scenario.supply.commitments,
+        headroom=scenario.headroom,
+        rates=rates,
+    )
+    return Considered(problem=problem, candidates=tuple(candidates), refusals=refusals)
+
+
+def _search(
+    needs: Needs, pools: Sequence[Pool], headroom: float, reliability: Reliability, report: Report | None
+) -> dict[tuple[str, str], Found]:
+    platforms: dict[str, Platform] = {pool.platform.id: pool.platform for pool in pools}
+    total = len(platforms) * (len(needs.serving) + len(needs.training))
+    found: dict[tuple[str, str], Found] = {}
+    for platform in platforms.values():
+        for need in needs.serving:
+            found[need.workload.name, platform.id] = serving_choices(need, platform)
+        for need in needs.training:
+            found[need.workload.name, platform.id] = training_choices(need, platform, headroom, reliability)
+        if report:
+            report("searching layouts", len(found), total)
+    return found
+
+
+def _hourly_costs(pools: Sequence[Pool], rates: Rates) -> dict[tuple[str, str], float]:
+    """USD per server-hour at full use by (pool, offer); contracts that cannot arrive in time are left out."""
+    return {
+        (pool.id, contract.offer.id): hourly_cost(pool, contract, rates)
+        for pool in pools
+        for contract in pool.contracts
+        if contract.first < len(rates.month_hours)
+    }
+
+
+def hourly_cost(pool: Pool, contract: Contract, rates: Rates) -> float:
+    """Net present USD per server-hour of one server held from its first month on (or rented for one month)."""
+    months = len(rates.month_hours)
+    start = np.zeros(months)
+    start[min(contract.first, months - 1)] = 1.0
+    if contract.offer.kind is OfferKind.PURCHASE:
+        line, hours = purchase_line(pool, contract, start), float(rates.month_hours[contract.first :].sum())
+    elif contract.term:
+        line = reserved_line(pool, contract, start, rates.month_hours)
+        hours = float(rates.month_hours[contract.first : contract.first + contract.term].sum())
+    else:
+        line, hours = elastic_line(pool, contract, start), 1.0
+    return float(unit_npv(line, rates)) / hours
+
+
+def _candidates(
+    pools: Sequence[Pool], found: dict[tuple[str, str], Found], hourly: dict[tuple[str, str], float]
+) -> list[Candidate]:
+    candidates: list[Candidate] = []
+    for pool in pools:
+        for (workload, platform), item in found.items():
+            if platform != pool.platform.id:
+                continue
+            for choice in item.choices:
+                rate = choice.spot_rate if pool.spot else choice.rate
+                if rate > 0:
+                    candidates.extend(_priced(workload, pool, choice, rate, hourly))
+    return candidates
+
+
+def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: dict[tuple[str, str], float]) -> list[Candidate]:
+    ways: list[tuple[Contract | None, float]] = [
+        (contract, hourly[pool.id, contract.offer.id]) for contract in pool.contracts if (pool.id, contract.offer.id) in hourly
+    ]
+    if pool.owned.any():
+        ways.append((None, 0.0))
+    return [
+        Candidate(
+            workload=workload,
+            pool=pool,
+            contract=contract,
+            choice=choice,
+            rate=rate,
+            unit_cost=cost * choice.servers / (rate * HOUR),
+        )
+        for contract, cost in ways
+    ]
+
+
+def _kept_pools(pools: Sequence[Pool], candidates: Sequence[Candidate]) -> list[Pool]:
+    """The best pools by workload and contract kind, in the order of ``pools``."""
+    best: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    keep = {pool.id for pool in pools if pool.owned.any()}
+    for item in candidates:
+        if item.contract is not None and _can_hold(item):
+            costs = best[item.workload, f"{item.contract.offer.kind.value} {item.contract.term}"]
+            costs[item.pool.id] = min(item.unit_cost, costs.get(item.pool.id, np.inf))
+    for costs in best.values():
+        keep.update(sorted(costs, key=lambda pool: (costs[pool], pool))[:_KEPT])
+    useful = {item.pool.id for item in candidates}
+    return [pool for pool in pools if pool.id in keep and (pool.id in useful or pool.owned.any())]
+
+
+def _can_hold(item: Candidate) -> bool:
+    """Whether the contract's cap lets one gang or replica stand at all."""
+    return item.contract is None or item.contract.most + float(item.pool.owned.max()) >= item.choice.servers
+
+
+def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate]) -> tuple[Use, ...]:
+    numbers = {pool.id: number for number, pool in enumerate(pools)}
+    uses: dict[tuple[str, int, int], Use] = {}
+    for item in candidates:
+        number = numbers.get(item.pool.id)
+        if number is not None:
+            key = (item.workload, number, item.choice.mode.accelerators)
+            use = Use(workload=item.workload, pool=number, choice=item.choice, rate=item.rate)
+            if key not in uses or use.rate > uses[key].rate:
+                uses[key] = use
+    return tuple(_undominated(list(uses.values())))
+
+
+def _undominated(uses: Sequence[Use]) -> list[Use]:
+    """Per workload and pool: the best rate per server, and smaller deployments that are nearly as good or finer."""
+    kept: list[Use] = []
+    for use in uses:
+        rivals = [other for other in uses if (other.workload, other.pool) == (use.workload, use.pool) and other is not use]
+        beaten = any(
+            other.rate / other.servers >= use.rate / use.servers * (1 - 1e-9) and other.servers < use.servers for other in rivals
+        )
+        if not beaten:
+            kept.append(use)
+    return kept
+
+
+def _hosted(needs: Needs, offers: Sequence[PricedOffer], catalogue: Catalogue) -> tuple[HostedUse, ...]:
+    """The cheapest hosted APIs of each service's model."""
+    uses: list[HostedUse] = []
+    for need in needs.serving:
+        fitting: list[HostedUse] = []
+        for item in offers:
+            tokens = item.offer.tokens
+            if tokens is not None and tokens.model == need.workload.model.id:
+                usd = to_usd(1.0, tokens.currency, dict(catalogue.exchange_rates))
+                price = request_price(need.workload, item, usd)
+                fitting.append(HostedUse(workload=need.workload.name, priced=item, usd_per_request=price))
+        uses.extend(sorted(fitting, key=lambda use: (use.usd_per_request, use.priced.offer.id))[:_KEPT_HOSTED])
+    return tuple(uses)

@@ -1,0 +1,143 @@
+"""Everything that one solve needs: needs, pools, uses, hosted offers, rates and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flopwise.domain.scenario import Commitment, Supply
+from flopwise.domain.workload import ServingWorkload
+from flopwise.ground.units import MILLION_TOKENS
+from flopwise.planning.cost.supply_line import Rates, SiteRates, SupplyLine
+from flopwise.planning.demand.modes import Choice
+from flopwise.planning.demand.needs import Needs
+from flopwise.planning.market import PricedOffer
+from flopwise.planning.sourcing.pools import Contract, Pool
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One mode of one workload in one pool: ``rate`` per gang or replica, which takes ``servers`` servers."""
+
+    workload: str
+    pool: int
+    choice: Choice
+    rate: float
+
+    @property
+    def servers(self) -> float:
+        """Servers of the pool that one gang or replica takes."""
+        return self.choice.servers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostedUse:
+    """One service on one hosted API: USD per mean request."""
+
+    workload: str
+    priced: PricedOffer
+    usd_per_request: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One planning problem. ``headroom`` raises what own and rented capacity must deliver, not hosted APIs."""
+
+    needs: Needs
+    pools: tuple[Pool, ...]
+    uses: tuple[Use, ...]
+    hosted: tuple[HostedUse, ...]
+    supply: Supply
+    commitments: tuple[Commitment, ...]
+    headroom: float
+    rates: Rates
+
+    @property
+    def months(self) -> int:
+        """Months of the horizon."""
+        return len(self.needs.months)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """Which kinds of new supply a solve may use: a reference plan forbids some."""
+
+    purchase: bool = True
+    reserved: bool = True
+    elastic: bool = True
+    hosted: bool = True
+
+
+def request_price(workload: ServingWorkload, priced: PricedOffer, exchange: float = 1.0) -> float:
+    """USD of one mean request on a hosted API, cached prompt tokens at their own price.
+
+    (input x (1 - hit) x input price + input x hit x cached price + output x output price) / 1M
+    """
+    tokens = priced.offer.tokens
+    assert tokens is not None  # noqa: S101 - hosted offers are checked when they are priced
+    cached = tokens.input if tokens.cached_input is None else tokens.cached_input
+    hit = workload.prefix_cache_hit
+    prompt = workload.input.mean * ((1 - hit) * tokens.input + hit * cached)
+    return (prompt + workload.output.mean * tokens.output) * exchange / MILLION_TOKENS
+
+
+def site_rates(pool: Pool) -> SiteRates | None:
+    """Rates of the pool's own site; nothing for a channel."""
+    if pool.site is None:
+        return None
+    return SiteRates(electricity=pool.site.electricity.value, pue=pool.site.pue.value, colocation=pool.site.colocation.value)
+
+
+def purchase_line(pool: Pool, contract: Contract, arrivals: Floats) -> SupplyLine:
+    """Servers bought: ``arrivals`` (..., months)."""
+    return SupplyLine(
+        kind="purchase",
+        unit_price=contract.usd,
+        accelerators=pool.accelerators,
+        power=pool.power,
+        arrivals=arrivals,
+        held=np.cumsum(arrivals, axis=-1),
+        site=site_rates(pool),
+    )
+
+
+def reserved_line(pool: Pool, contract: Contract, starts: Floats, month_hours: Floats) -> SupplyLine:
+    """Servers reserved from the months in which they start, for the term; what outlasts the horizon is owed."""
+    months = starts.shape[-1]
+    window = held_window(months, contract.term)
+    beyond = np.maximum(np.arange(months) + contract.term - months, 0)
+    return SupplyLine(
+        kind="reserved",
+        unit_price=contract.usd,
+        accelerators=pool.accelerators,
+        held=starts @ window,
+        tail_hours=starts @ (beyond * month_hours.mean()),
+    )
+
+
+def elastic_line(pool: Pool, contract: Contract, server_hours: Floats) -> SupplyLine:
+    """Server-hours rented by the hour, (..., months)."""
+    kind = "spot" if pool.spot else "on-demand"
+    return SupplyLine(kind=kind, unit_price=contract.usd, accelerators=pool.accelerators, server_hours=server_hours)
+
+
+def owned_line(pool: Pool) -> SupplyLine:
+    """Servers that stand already: they cost power, space, support and staff, not their price."""
+    return SupplyLine(
+        kind="owned",
+        unit_price=pool.server_price,
+        accelerators=pool.accelerators,
+        power=pool.power,
+        held=pool.owned,
+        site=site_rates(pool),
+    )
+
+
+def held_window(months: int, term: int) -> Floats:
+    """Matrix (start, month): 1 where a contract of ``term`` months that starts in a month holds another."""
+    start, month = np.arange(months)[:, np.newaxis], np.arange(months)[np.newaxis, :]
+    return ((month >= start) & (month < start + term)).astype(float)
