@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from flopwise.app.day import checked_day, today
+from flopwise.app.files import write_whole
 from flopwise.app.scenario import load
 from flopwise.domain.calendar import month_index, month_name
 from flopwise.domain.scenario import Scenario
@@ -82,7 +83,7 @@ def write(path: str | Path, answers: Mapping[str, str], *, force: bool = False, 
     scenario = _checked(text, target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        write_whole(target, text.encode())
     except OSError as error:
         msg = f"{target}: cannot be written: {error.strerror or error}"
         raise FlopwiseError(msg) from error

@@ -13,7 +13,8 @@ from typing import Any, cast
 from flopwise.adapters.scenario.document import Path_
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.schema import SERVING_AMOUNTS
-from flopwise.ground.errors import UnknownNameError, nearest
+from flopwise.ground.errors import UnitError, UnknownNameError, nearest
+from flopwise.ground.units import parse_money
 
 #: A region that lets every offer pass.
 ANY_REGION = "any"
@@ -28,6 +29,7 @@ def check_names(gather: Gather, hosted: Callable[[], Collection[str]]) -> None:
         _check_model(gather, (*path, "model"), workload.get("model"))
         _check_amount(gather, path, workload, mixed=isinstance(values.get("mix"), Mapping))
     _check_unique(gather, values)
+    _check_currencies(gather, (), values)
     supply = values.get("supply")
     if isinstance(supply, Mapping):
         _check_supply(gather, cast("Mapping[str, Any]", supply), hosted)
@@ -72,6 +74,28 @@ def _check_amount(gather: Gather, path: Path_, workload: Mapping[str, Any], *, m
     if isinstance(traffic, Mapping) and not set(SERVING_AMOUNTS) & set(cast("Mapping[str, Any]", traffic)):
         expected = f"exactly one of {', '.join(SERVING_AMOUNTS)}, or 'mix' at the top"
         gather.refuse((*path, "traffic"), "no amount of traffic is given", expected)
+
+
+def _check_currencies(gather: Gather, path: Path_, value: object) -> None:
+    """Amounts of money are known by their form, wherever they stand."""
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            _check_currencies(gather, (*path, key), item)
+    elif isinstance(value, list):
+        for index, item in enumerate(cast("list[object]", value)):
+            _check_currencies(gather, (*path, index), item)
+    elif isinstance(value, str) and path[-1] != "source":
+        currency = _currency(value)
+        known = ("USD", *gather.catalogue.exchange_rates)
+        if currency and currency not in known:
+            gather.refuse(path, f"no exchange rate for {currency} in {value!r}", f"one of {', '.join(known)}")
+
+
+def _currency(text: str) -> str:
+    try:
+        return parse_money(text)[1]
+    except UnitError:
+        return ""
 
 
 def _check_unique(gather: Gather, values: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from flopwise.ground.errors import InputFileError, Problem, ScenarioError
 from flopwise.ground.units import MEGA
 
 #: A scenario larger than this is some other file.
-LARGEST_FILE = 5 * MEGA
+LARGEST_FILE = 1 * MEGA
 #: Values after aliases are unfolded, and levels of nesting.
 MOST_VALUES, DEEPEST = 100_000, 40
 
@@ -91,8 +91,9 @@ def _text(path: Path) -> str:
 
 
 def _compose(file: str, text: str) -> yaml.Node | None:
-    loader = yaml.SafeLoader(text)
+    loader = None
     try:
+        loader = yaml.SafeLoader(text)
         return loader.get_single_node()
     except RecursionError as error:
         raise _refused(file, "", None, "values are nested too deep", f"at most {DEEPEST} levels") from error
@@ -104,7 +105,8 @@ def _compose(file: str, text: str) -> yaml.Node | None:
     except yaml.YAMLError as error:
         raise _refused(file, "", None, str(error).splitlines()[0], "YAML text without control characters") from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
 def _refused(file: str, path: str, line: int | None, message: str, expected: str) -> ScenarioError:
@@ -126,6 +128,9 @@ class _Walk:
             if not any("unfolds" in problem.message for problem in self.problems):
                 limit = f"at most {MOST_VALUES} values in {DEEPEST} levels; check its aliases (*name)"
                 self._refuse(path, node, "the file unfolds to too many values", limit)
+            return None
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in {f"{_CORE}map", f"{_CORE}seq"}:
+            self._refuse(path, node, f"the tag {node.tag!r} is not read", "a plain value")
             return None
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node.value, path)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from flopwise.domain.trace import RequestTrace
 from flopwise.domain.workload import Lengths
 from flopwise.ground.errors import InputFileError
-from flopwise.ground.units import DAY, MILLI, MINUTE, Seconds, show
+from flopwise.ground.units import DAY, HOUR, MILLI, MINUTE, Seconds, show
 
 Floats = NDArray[np.float64]
 #: Names of the columns, letters and digits only, in lower case.
@@ -38,7 +38,7 @@ OUTPUT_NAMES = (
 MOST_BAD, NAMED = 0.05, 5
 #: The busiest stretch of this length is the peak: long enough to be load rather than chance, short enough for a rush.
 WINDOW: Seconds = 5 * MINUTE
-#: Rows written late by less than this are sorted; a step back of more, after which the clock runs on, was set back.
+#: Steps back of less than this are rows written late, and steps of whole hours are taken as such to this much.
 LATE: Seconds = MINUTE
 #: A forward step is a clock set forward when it is this long and longer than all the rest of the trace.
 LEAP: Seconds = DAY
@@ -215,8 +215,9 @@ def _some(bad: Sequence[str]) -> str:
 def mend(times: Floats) -> tuple[Floats, tuple[str, ...]]:
     """Arrival times in order (s), and what was done to them.
 
-    A step back after which the clock runs on is a clock set back: what follows is moved up to where it stopped.
-    Single late rows are sorted. A leap longer than all else is a clock set forward and is closed.
+    A step back by whole hours after which the clock runs on is a clock set back (summer time, another zone): what
+    follows is moved up to where it stopped. Other rows out of order are sorted. A leap longer than all else is a clock
+    set forward and is closed.
     """
     notes: list[str] = []
     times = _set_back(times, notes)
@@ -228,18 +229,23 @@ def mend(times: Floats) -> tuple[Floats, tuple[str, ...]]:
 
 
 def _set_back(times: Floats, notes: list[str]) -> Floats:
+    """Undo steps back by whole hours; any other disorder is rows in another order, for which sorting is right."""
     highest = np.maximum.accumulate(times)
-    # From a clock set back on, everything lies behind the highest time before it; a late row is followed by timely ones.
     behind = np.flatnonzero(np.diff(times) < -LATE) + 1
-    mended = times.copy()
+    mended, undone = times.copy(), 0.0
     for start in behind:
-        following = times[start : start + 20]
         back = float(highest[start - 1] - times[start])
-        if back > LATE and bool((following < highest[start - 1]).all()):
-            shift = float(mended[start - 1] - mended[start])
-            mended[start:] += shift
+        # A late row is followed by timely ones; behind a clock set back, everything lies before the highest time.
+        if _whole_hours(back) and bool((times[start : start + 20] < highest[start - 1]).all()):
+            mended[start:] += back - undone
+            undone = back
             notes.append(f"row {start + 1}: the clock was set back by {show(back, 's')}; what follows was moved up")
     return mended
+
+
+def _whole_hours(step: Seconds) -> bool:
+    """Whether a step is that of a time zone or of summer time: whole hours to a minute, at most a day."""
+    return HOUR - LATE < step < DAY and abs(step - round(step / HOUR) * HOUR) < LATE
 
 
 def _set_forward(times: Floats, notes: list[str]) -> Floats:

@@ -31,11 +31,12 @@ def run_verb(verb: str, arguments: Sequence[str]) -> int:
 def _run_family(verb: str, arguments: Sequence[str], *, as_json: bool) -> int:
     """The second word is looked up here: typer's own groups import its whole coercion layer, even for help."""
     words = FAMILIES[verb]
-    if not arguments or arguments[0] in {"--help", "-h"}:
+    if arguments and arguments[0] in {"--help", "-h"}:
         sys.stdout.write(family_help(verb))
-        return ANSWERED if arguments else ERROR
-    if arguments[0] not in words:
-        error = UnknownNameError(f"word after {verb!r}", arguments[0], words, hint=f"one of {', '.join(words)}")
+        return ANSWERED
+    if not arguments or arguments[0] not in words:
+        name = arguments[0] if arguments else ""
+        error = UnknownNameError(f"word after {verb!r}", name, words, hint=f"one of {', '.join(words)}")
         return report_error(error, as_json=as_json)
     return _run(verb, f"{verb} {arguments[0]}", arguments[1:], as_json=as_json)
 

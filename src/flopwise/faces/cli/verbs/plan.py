@@ -15,16 +15,14 @@ from flopwise.faces.cli.table import VERBS
 
 if TYPE_CHECKING:
     from flopwise.app import plan as plans
-    from flopwise.app import report as reports
     from flopwise.app import scenario as scenarios
     from flopwise.app import summary as summaries
     from flopwise.app.summary import PlanSummary
     from flopwise.domain.plan import Plan
     from flopwise.ground import units
 else:
-    plans, reports = lazy("flopwise.app.plan"), lazy("flopwise.app.report")
-    scenarios, summaries = lazy("flopwise.app.scenario"), lazy("flopwise.app.summary")
-    units = lazy("flopwise.ground.units")
+    plans, scenarios = lazy("flopwise.app.plan"), lazy("flopwise.app.scenario")
+    summaries, units = lazy("flopwise.app.summary"), lazy("flopwise.ground.units")
 
 ANSWERED, NO = 0, 2
 
@@ -47,13 +45,11 @@ def plan(
     with progress() as show:
         made = plans.plan(read, progress=show)
     folder = out or Path(f"{made.name}-plan")
-    paths = plans.save(made, folder)
-    if lang is not Lang.EN:
-        reports.report(made, format="html", lang=lang.value, out=folder / "report.html")
+    paths = plans.save(made, folder, lang=lang.value)
     if as_json:
         print_json(made)
     else:
-        print_plan(made, summaries.summarise(made), str(paths.get("report.html", folder / "report.html")))
+        print_plan(made, summaries.summarise(made), str(paths["report.html"]))
     return NO if made.status.value == "infeasible" else ANSWERED
 
 
