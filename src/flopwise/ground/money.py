@@ -5,6 +5,7 @@ The optimiser works in USD floats; every conversion to and from them happens her
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -51,7 +52,7 @@ class ExchangeRate:
     source: str
 
 
-def to_usd(amount: float, currency: str, rates: dict[str, ExchangeRate]) -> float:
+def to_usd(amount: float, currency: str, rates: Mapping[str, ExchangeRate]) -> float:
     """Convert an amount to USD by the dated table.
 
     Raises:

@@ -16,6 +16,7 @@ from flopwise.domain.mode import Mode, Refusal
 from flopwise.domain.provenance import Fact
 from flopwise.domain.workload import TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, MONTH, show
+from flopwise.perf.flops import training_flops
 from flopwise.perf.goodput import best_ettr, checkpoint_bytes, effective_training_time_ratio, spot_effective_share, young_interval
 from flopwise.perf.parameters import count
 from flopwise.perf.search import search_serving, search_training
@@ -23,8 +24,9 @@ from flopwise.planning.demand.needs import ServingNeed, TrainingNeed
 
 #: A gang is not sought beyond this many accelerators.
 LARGEST_GANG = 32_768
-#: Sizes tried in the coarse grid, as powers of two of one server, and around the size that is fast enough.
-_FINE = (0.75, 0.8125, 0.875, 0.9375, 1.0, 1.125, 1.25, 1.5, 2.0)
+#: Sizes tried around the one that is fast enough by interpolation, and doublings tried at once.
+_FINE = (0.8, 0.9, 1.0, 1.1, 1.25)
+_STEP = 3
 #: Gang sizes and replica sizes kept per platform.
 _KEPT = 3
 #: Spot capacity that keeps less than this share of its time is not worth asking for.
@@ -101,7 +103,7 @@ def training_choices(need: TrainingNeed, platform: Platform, headroom: float, re
     Complexity: about twenty gang sizes, each a search over all legal layouts.
     """
     wanted = need.gang_rate * (1 + headroom)
-    coarse = _search(need, platform, _coarse_sizes(platform, need.workload), reliability)
+    coarse = _coarse(need, platform, wanted, reliability)
     fast = [choice for choice in coarse.choices if choice.rate >= wanted]
     if not fast:
         return Found(choices=(), refusals=coarse.refusals or (_too_slow(need, platform, coarse, wanted),))
@@ -111,15 +113,37 @@ def training_choices(need: TrainingNeed, platform: Platform, headroom: float, re
     return Found(choices=tuple(choice for _, choice in usable[:_KEPT]), refusals=())
 
 
-def _coarse_sizes(platform: Platform, workload: TrainingWorkload) -> list[int]:
-    """Parts of one server, then powers of two of whole servers where a network joins them."""
+def _coarse(need: TrainingNeed, platform: Platform, wanted: float, reliability: Reliability) -> Found:
+    """Doublings from the least size that could be fast enough at full peak, until one is; all refusals on the way."""
+    choices: list[Choice] = []
+    refusals: tuple[Refusal, ...] = ()
+    sizes = _coarse_sizes(need, platform, wanted)
+    for first in range(0, len(sizes), _STEP):
+        found = _search(need, platform, sizes[first : first + _STEP], reliability)
+        choices.extend(found.choices)
+        refusals = found.refusals or refusals
+        if any(choice.rate >= wanted for choice in found.choices):
+            break
+    return Found(choices=tuple(choices), refusals=refusals if not choices else ())
+
+
+def _coarse_sizes(need: TrainingNeed, platform: Platform, wanted: float) -> list[int]:
+    """Parts of one server, then powers of two of whole servers where a network joins them, from the least useful size on."""
     parts = [size for size in (1, 2, 4) if size < platform.accelerators and platform.accelerators % size == 0]
     sizes, size = [*parts, platform.accelerators], platform.accelerators * 2
-    longest = min(LARGEST_GANG, _most_useful(workload))
+    longest = min(LARGEST_GANG, _most_useful(need.workload))
     while platform.network_bandwidth > 0 and size <= longest:
         sizes.append(size)
         size *= 2
-    return sizes
+    least = _least_size(need, platform, wanted)
+    return [size for size in sizes if size >= least] or sizes[-1:]
+
+
+def _least_size(need: TrainingNeed, platform: Platform, wanted: float) -> float:
+    """No gang smaller than this is fast enough: every accelerator at its highest dense peak."""
+    workload = need.workload
+    flops = float(training_flops(workload.model, float(workload.sequence), frozen=workload.lora_rank is not None))
+    return wanted * flops / max(fact.value for fact in platform.accelerator.peak.values())
 
 
 def _most_useful(workload: TrainingWorkload) -> int:
@@ -129,15 +153,17 @@ def _most_useful(workload: TrainingWorkload) -> int:
 
 
 def _fine_sizes(platform: Platform, coarse: Sequence[Choice], wanted: float) -> list[int]:
-    """Whole servers around the size where the coarse rates cross the wanted one."""
+    """Whole servers around the size where the coarse rates cross the wanted one, from the last that is too slow on."""
     by_size = {choice.mode.accelerators: choice.rate for choice in coarse}
     sizes = np.array(sorted(by_size), dtype=float)
     rates = np.maximum.accumulate([by_size[int(size)] for size in sizes])
     crossing = float(np.exp(np.interp(np.log(wanted), np.log(rates), np.log(sizes))))
     if crossing <= platform.accelerators:
         return []
-    servers = {max(1, round(crossing * factor / platform.accelerators)) for factor in _FINE}
-    return sorted(count * platform.accelerators for count in servers | {_even(count) for count in servers})
+    if crossing <= sizes[0]:
+        crossing = float(sizes[0]) * wanted / float(rates[0])
+    servers = {_even(max(1, round(crossing * factor / platform.accelerators))) for factor in _FINE}
+    return sorted(count * platform.accelerators for count in servers if count * platform.accelerators not in by_size)
 
 
 def _even(servers: int) -> int:

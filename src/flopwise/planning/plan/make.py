@@ -34,14 +34,13 @@ from flopwise.planning.plan.sensitivity import weigh
 from flopwise.planning.plan.uncertainty import total_interval
 from flopwise.planning.plan.words import headline, next_actions
 from flopwise.planning.plan.world import World
-from flopwise.planning.sourcing.choose import make_problem, make_rates
-from flopwise.planning.sourcing.model import solve
+from flopwise.planning.sourcing.choose import Considered, make_problem, make_rates
 from flopwise.planning.sourcing.pools import Pools, make_pools
 
 Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
 GAP, TIME_LIMIT = 5e-3, 30.0
-_STAGES = 5
+_STAGES = 4
 
 
 def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (), report: Report | None = None) -> Plan:
@@ -63,26 +62,26 @@ def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] 
     tell = report or (lambda *_: None)
     market = select(scenario, catalogue, hosted)
     pools = make_pools(scenario, catalogue, market)
-    world = _solved(scenario, catalogue, market, pools, tell)
-    tell("solving reference plans", 2, _STAGES)
-    references = cost_rows.references(world, gap=GAP, time_limit=TIME_LIMIT)
-    tell("looking for what binds", 3, _STAGES)
+    considered = _considered(scenario, catalogue, market, pools, tell)
+    tell("solving the plan and its references", 1, _STAGES)
+    answers = cost_rows.solve_all(considered.problem, gap=GAP, time_limit=TIME_LIMIT)
+    sourced = answers[cost_rows.PLAN]
+    world = World(scenario=scenario, catalogue=catalogue, market=market, considered=considered, sourced=sourced)
+    references = cost_rows.references(world, answers)
+    tell("looking for what binds", 2, _STAGES)
     reasons = infeasibilities(world, time_limit=TIME_LIMIT)
-    tell("weighing assumptions", 4, _STAGES)
+    tell("weighing assumptions", 3, _STAGES)
     assumptions = weigh(world, time_limit=TIME_LIMIT)
     tell("writing the plan", _STAGES, _STAGES)
     return _written(world, pools, references, reasons, assumptions)
 
 
-def _solved(scenario: Scenario, catalogue: Catalogue, market: Market, pools: Pools, tell: Report) -> World:
+def _considered(scenario: Scenario, catalogue: Catalogue, market: Market, pools: Pools, tell: Report) -> Considered:
     months = months_of(scenario.horizon.start, scenario.horizon.months)
     blocks = make_blocks(shapes_of(scenario), months)
     needs = make_needs(scenario, months, blocks)
     rates = make_rates(scenario, catalogue, blocks.hours.sum(axis=1))
-    considered = make_problem(scenario, catalogue, needs, pools, rates, tell)
-    tell("solving the plan", 1, _STAGES)
-    sourced = solve(considered.problem, gap=GAP, time_limit=TIME_LIMIT)
-    return World(scenario=scenario, catalogue=catalogue, market=market, considered=considered, sourced=sourced)
+    return make_problem(scenario, catalogue, needs, pools, rates, tell)
 
 
 def _written(

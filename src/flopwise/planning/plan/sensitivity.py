@@ -8,6 +8,7 @@ stated fact, or a quarter down and up where it states none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from flopwise.domain.plan import PlanAssumption
@@ -29,6 +30,8 @@ from flopwise.planning.sourcing.problem import Problem, Use
 
 #: Range of a value that states none.
 SPREAD = 0.25
+#: Relaxed models solved at once.
+_WORKERS = 2
 _LOW_HIGH = (1 - SPREAD, 1 + SPREAD)
 #: Parameters that planning itself rests on, whatever the scenario says.
 PLANNING_PARAMETERS = (
@@ -64,8 +67,10 @@ def weigh(world: World, *, time_limit: float) -> tuple[PlanAssumption, ...]:
     """
     assumptions = [*world.scenario.assumptions, *_planning_assumptions(world)]
     tests = _Tests(world, time_limit)
-    rows = [_row(item, tests.range_of(item.path)) for item in assumptions]
-    rows.extend(_performance_rows(world, tests))
+    with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
+        performance = list(pool.map(lambda name: _performance_row(world, tests, name), world.workloads))
+        rows = list(pool.map(lambda item: _row(item, tests.range_of(item.path)), assumptions))
+    rows.extend(row for row in performance if row is not None)
     rows.sort(key=lambda row: (-(row.swing or 0.0), row.assumption.path))
     return tuple(rows)
 
@@ -83,23 +88,20 @@ def _row(item: Assumption, found: _Range | None) -> PlanAssumption:
     return PlanAssumption(assumption=item, low=found.low, high=found.high, swing=found.swing)
 
 
-def _performance_rows(world: World, tests: _Tests) -> Iterable[PlanAssumption]:
-    """The rate of each workload's mode over its interval."""
-    for name in world.workloads:
-        mode = main_mode(world, name)
-        if mode is None:
-            continue
-        item = Assumption(
-            path=f"performance.{name}",
-            value=show(mode.rate, mode.rate_unit),
-            reason="predicted rate of the chosen mode",
-            source=f"flopwise performance model, {mode.evidence.value}; 80 % interval from errors on held-out measurements",
-        )
-        slow, fast = mode.interval
-        swing = tests.resolved(
-            lambda problem, edge, name=name, rate=mode.rate: _with_rate(problem, name, edge / rate), (slow, fast)
-        )
-        yield PlanAssumption(assumption=item, low=show(slow, mode.rate_unit), high=show(fast, mode.rate_unit), swing=swing)
+def _performance_row(world: World, tests: _Tests, name: str) -> PlanAssumption | None:
+    """The rate of a workload's mode over its interval."""
+    mode = main_mode(world, name)
+    if mode is None:
+        return None
+    item = Assumption(
+        path=f"performance.{name}",
+        value=show(mode.rate, mode.rate_unit),
+        reason="predicted rate of the chosen mode",
+        source=f"flopwise performance model, {mode.evidence.value}; 80 % interval from errors on held-out measurements",
+    )
+    slow, fast = mode.interval
+    swing = tests.resolved(lambda problem, edge: _with_rate(problem, name, edge / mode.rate), (slow, fast))
+    return PlanAssumption(assumption=item, low=show(slow, mode.rate_unit), high=show(fast, mode.rate_unit), swing=swing)
 
 
 def _with_rate(problem: Problem, workload: str, factor: float) -> Problem:

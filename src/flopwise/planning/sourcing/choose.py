@@ -244,7 +244,7 @@ def _hosted(needs: Needs, offers: Sequence[PricedOffer], catalogue: Catalogue) -
         for item in offers:
             tokens = item.offer.tokens
             if tokens is not None and tokens.model == need.workload.model.id:
-                usd = to_usd(1.0, tokens.currency, dict(catalogue.exchange_rates))
+                usd = to_usd(1.0, tokens.currency, catalogue.exchange_rates)
                 price = request_price(need.workload, item, usd)
                 fitting.append(HostedUse(workload=need.workload.name, priced=item, usd_per_request=price))
         uses.extend(sorted(fitting, key=lambda use: (use.usd_per_request, use.priced.offer.id))[:_KEPT_HOSTED])

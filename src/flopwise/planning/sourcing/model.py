@@ -124,6 +124,7 @@ class _Model:
         self.capital: list[tuple[Indices, Floats]] = []
         self.priced = 0.0 if free_budgets else _SCALE
         self._supply()
+        self._hold_by_month()
         self._work()
         self._capacity()
         self._demand()
@@ -279,21 +280,25 @@ class _Model:
                 self.linear.add_entries(table[active], self.open[index][np.newaxis, :], servers)
             else:
                 self.linear.add_entries(rows, self.training[index].ravel(), servers)
-        self._add_held(number, table)
+        if number in self.held:
+            self.linear.add_entries(table, self.held[number][:, np.newaxis], -1.0)
         if number in self.elastic and not whole_gangs:
             self.linear.add_entries(rows, self.elastic[number].ravel(), -1.0)
 
-    def _add_held(self, number: int, table: Indices) -> None:
-        """Servers bought and reserved, month by month, into rows (months, blocks)."""
-        held = [(self.buys[key], self.months) for key in self.buys if key[0] == number]
-        held += [
-            (self.reserves[key], self.problem.pools[number].reservations[key[1]].term)
-            for key in self.reserves
-            if key[0] == number
-        ]
-        for columns, term in held:
-            start, month = np.nonzero(held_window(self.months, term))
-            self.linear.add_entries(table[month], columns[start][:, np.newaxis], -1.0)
+    def _hold_by_month(self) -> None:
+        """Servers bought and reserved that stand in each month, by pool: one column instead of all starts in every row."""
+        self.held: dict[int, Indices] = {}
+        for number, pool in enumerate(self.problem.pools):
+            starts = [(self.buys[key], self.months) for key in self.buys if key[0] == number]
+            starts += [(self.reserves[key], pool.reservations[key[1]].term) for key in self.reserves if key[0] == number]
+            if not starts:
+                continue
+            self.held[number] = self.linear.add_variables(f"{pool.id} held", (self.months,))
+            rows = self.linear.add_rows(self.months, lower=0.0, upper=0.0)
+            self.linear.add_entries(rows, self.held[number], -1.0)
+            for columns, term in starts:
+                start, month = np.nonzero(held_window(self.months, term))
+                self.linear.add_entries(rows[month], columns[start], 1.0)
 
     def _training_need(self, index: int) -> TrainingNeed:
         name = self.problem.uses[index].workload
@@ -395,10 +400,9 @@ class _Model:
             # Owned servers run already: a stated power below theirs only bars new ones.
             left = np.maximum((first.power or 0.0) / overhead - used, 0.0)
             rows = self.linear.add_rows(self.months, upper=left)
-            for number, index in self.buys:
-                if number in numbers:
-                    start, month = np.nonzero(held_window(self.months, self.months))
-                    self.linear.add_entries(rows[month], self.buys[number, index][start], self.problem.pools[number].power)
+            for number in numbers:
+                if number in self.held:
+                    self.linear.add_entries(rows, self.held[number], self.problem.pools[number].power)
 
     def _capital_row(self, budget: float, factor: Indices | None) -> None:
         row = self.linear.add_rows(1, upper=0.0 if factor is not None else budget * _SCALE)

@@ -176,7 +176,7 @@ class _Maker:
 
     def _server_price(self, server: Server, offers: Sequence[PricedOffer], *, needed: bool) -> float:
         if server.price is not None:
-            return to_usd(server.price.value, server.price_currency, dict(self.catalogue.exchange_rates))
+            return to_usd(server.price.value, server.price_currency, self.catalogue.exchange_rates)
         if offers:
             return min(item.usd for item in offers)
         if needed:
