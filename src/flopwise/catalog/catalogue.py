@@ -56,9 +56,9 @@ class Catalogue:
         kinds = {
             "accelerator": {item.id: item.aliases for item in self.accelerators.values()},
             "server": {item.id: item.aliases for item in self.servers.values()},
-            "switch": {name: () for name in self.switches},
+            "switch": dict.fromkeys(self.switches, ()),
             "model": {item.id: item.aliases for item in self.models.values()},
-            "region": {name: () for name in self.regions},
+            "region": dict.fromkeys(self.regions, ()),
         }
         object.__setattr__(self, "_names", {kind: _index(kind, names) for kind, names in kinds.items()})
 

@@ -1,5 +1,6 @@
-"""TOML files with facts: each fact is a text with a unit that inherits source, date and confidence from its file, or a
-table with its own.
+"""TOML files with facts.
+
+A fact is a text with a unit that inherits source, date and confidence from its file, or a table with its own.
 """
 
 from __future__ import annotations
@@ -144,7 +145,8 @@ class Entry:
         stated = self._table(value)
         unknown = stated.keys() - _FACT_KEYS
         if unknown:
-            raise self.refusal(f"{key}.{min(unknown)}", "unknown key")
+            where = f"{key}.{min(unknown)}"
+            raise self.refusal(where, "unknown key")
         amounts = {name: self._amount(key, stated[name], unit) if name in stated else None for name in ("value", "low", "high")}
         return self._made(key, stated, amounts, unit)
 

@@ -33,7 +33,7 @@ def read_accelerator(file: Traversable) -> Accelerator:
     peak, achievable = entry.facts("peak", "FLOP/s"), entry.facts("achievable", "1")
     for key in (*peak, *achievable):
         if key not in PRECISION_BYTES:
-            raise entry.refusal(f"peak.{key}", f"unknown precision; known: {', '.join(PRECISION_BYTES)}")
+            raise entry.refusal(key, f"unknown precision; known: {', '.join(PRECISION_BYTES)}")
     if not peak:
         raise entry.refusal("peak", "no rate is stated")
     status = entry.text("status", "released")
