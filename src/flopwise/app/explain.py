@@ -56,5 +56,5 @@ def _explain(plan: Plan, name: str, above: tuple[str, ...]) -> Explanation:
 
 
 def _input(plan: Plan, symbol: str, text: str, above: tuple[str, ...]) -> Input:
-    known = text in plan.figures and text not in above and len(above) < DEEPEST
+    known = text in plan.figures and text not in above and len(above) <= DEEPEST
     return Input(symbol=symbol, text=text, explanation=_explain(plan, text, above) if known else None)
