@@ -1,0 +1,1 @@
+"""Sources of offers: one module per source, each with a function that takes the catalogue and returns offers."""
