@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from flopwise.catalog.catalogue import plain
 from flopwise.catalog.models import model_from_table, read_models
 from flopwise.domain.model_arch import ModelArch
 from flopwise.ground.errors import CatalogueError
-from flopwise.perf.kv import kv_bytes_per_token
+from flopwise.perf.kv import kv_bytes, kv_bytes_per_token, kv_elements_per_layer
 from flopwise.perf.parameters import count
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
@@ -64,12 +65,32 @@ def test_mixtures_activate_what_is_published(name: str, active: float) -> None:
     assert abs(count(MODELS[name]).active / active - 1) < 0.01
 
 
+def test_cache_precision_is_not_that_of_the_weights() -> None:
+    """A calculator halved the cache of a 4-bit checkpoint; both checkpoints of one model have one architecture."""
+    base, packed = named("gemma-4-31b-it"), named("nvidia/Gemma-4-31B-IT-NVFP4")
+    assert base is not None
+    assert base is packed
+    # Global layers have fewer KV heads than the others: our figure lies above the 108 KiB a token that users measured.
+    assert base.kv_upper_bound
+    growth = kv_bytes(base, "bf16", 20_000.0) - kv_bytes(base, "bf16", 10_000.0)
+    assert 108.2 * 1024 < float(growth) / 10_000 < 2 * 108.2 * 1024
+    assert kv_bytes(base, "fp8", 20_000.0) == kv_bytes(base, "bf16", 20_000.0) / 2
+
+
+def test_attention_heads_do_not_size_the_cache() -> None:
+    """A calculator took the attention heads of grouped models."""
+    for model in MODELS.values():
+        if model.latent is None:
+            assert kv_elements_per_layer(model) == 2 * model.kv_heads * model.head_dim
+    assert kv_bytes_per_token(MODELS["llama-3.1-70b"], "bf16") * 8 == 2 * 64 * 128 * 2 * 80
+
+
 def test_names_are_lower_case_and_unique() -> None:
     seen: dict[str, str] = {}
     for model in MODELS.values():
         assert model.id == model.id.lower()
         for name in (model.id, *model.aliases):
-            assert seen.setdefault(name.lower(), model.id) == model.id, name
+            assert seen.setdefault(plain(name), model.id) == model.id, name
         assert model.source.startswith("http") or "arXiv" in model.source or "llm-foundry" in model.source
 
 
