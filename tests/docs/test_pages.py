@@ -1,0 +1,110 @@
+"""The pages are true: their Python runs, their commands print what they say, their scenarios load, every verb is described."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib.util
+import io
+import pkgutil
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from sybil import Example, Sybil
+from sybil.document import Document
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+
+import flopwise
+from adapters.scenario_world import load_text
+from flopwise.faces.cli import main
+from flopwise.faces.cli.table import FAMILIES, VERBS
+from flopwise.ground.errors import nearest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+#: Python that plans a whole scenario is left to the tests of plans.
+SLOW = "fw.plan("
+CHECK = doctest.OutputChecker()
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def run_console(example: Example) -> None:
+    """Each line after ``$`` is run; what follows is what it prints, with ``...`` for what does not matter."""
+    for block in ("\n" + str(example.parsed)).split("\n$ ")[1:]:
+        line, _, expected = block.partition("\n")
+        words = shlex.split(line)
+        assert words[0] == "flopwise", line
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            main.run(words[1:])
+        assert CHECK.check_output(expected.strip() + "\n", out.getvalue(), FLAGS), f"$ {line}\n{out.getvalue()}"
+
+
+def run_yaml(example: Example) -> None:
+    """A whole scenario loads."""
+    assert load_text(str(example.parsed), Path.cwd())
+
+
+def parse(path: Path) -> Document:
+    parsers = [CodeBlockParser("console", run_console), CodeBlockParser("yaml", run_yaml), PythonCodeBlockParser()]
+    return Sybil(parsers, path=str(path.parent)).parse(path)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_of_a_page(path, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for example in parse(path).examples():
+        if SLOW not in str(example.parsed):
+            example.evaluate()
+
+
+MODULES = [
+    module.name for module in pkgutil.walk_packages(flopwise.__path__, "flopwise.") if not module.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_a_module(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_dependency_is_explained():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"]
+    wanted = [
+        *project["project"]["dependencies"],
+        *(item for group in groups.values() for item in group if isinstance(item, str)),
+    ]
+    page = (ROOT / "docs" / "decisions" / "dependencies.md").read_text(encoding="utf-8")
+    for requirement in wanted:
+        name = requirement.split(">")[0].split("[")[0].split(";")[0].strip()
+        assert name in page, name
+
+
+def test_every_verb_is_named_in_the_pages():
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    for verb in VERBS:
+        assert f"flopwise {verb}" in pages or f"`{verb}`" in pages, verb
+    assert "generated: help-texts" in pages
+
+
+def test_words_of_a_family_are_told_apart():
+    for words in FAMILIES.values():
+        for word in words:
+            assert nearest(word, words)[0] == word
+
+
+def test_generated_parts_can_be_made():
+    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs" / "hooks" / "generated.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    parts = hook.PARTS
+    assert {mark for path in PAGES for mark in hook.MARK.findall(path.read_text(encoding="utf-8"))} == set(parts)
+    for name, make in parts.items():
+        assert make().strip(), name
