@@ -100,6 +100,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "qwen2.5-72b": sizes("qwen2", 80, 8192, 64, 8, 29568, 152064, 131072, tie_word_embeddings=False, **QWEN),
     "qwen2-57b-a14b": sizes(
         "qwen2_moe", 28, 3584, 28, 4, 18944, 151936, 131072, num_experts=64, num_experts_per_tok=8, moe_intermediate_size=2560,
+        qkv_bias=True,
         shared_expert_intermediate_size=20480, decoder_sparse_step=1, mlp_only_layers=[], **QWEN,
     ),
     "qwen3-0.6b": sizes("qwen3", 28, 1024, 16, 8, 3072, 151936, 40960, tie_word_embeddings=True, **QWEN_3),
@@ -303,6 +304,7 @@ def refused(read: Any, name: str, **changes: Any) -> str:
         ("gpt-oss-120b", {"layer_types": ["linear_attention"] * 36}, "layer_types: 'linear_attention' is not understood"),
         ("gpt-oss-120b", {"layer_types": ["full_attention"]}, "layer_types: 1 entries for 36 layers"),
         ("gpt-oss-120b", {"layer_types": "full"}, "layer_types: 'full' is not a list"),
+        ("qwen2.5-72b", {"qkv_bias": False}, "qkv_bias: False is not understood; expected True"),
         ("deepseek-v3", {"moe_layer_freq": 2}, "moe_layer_freq: 2 is not understood; expected 1"),
         ("deepseek-v3", {"kv_lora_rank": ...}, "kv_lora_rank: is missing"),
         ("deepseek-v3", {"first_k_dense_replace": -1}, "first_k_dense_replace: -1 is not between 0"),

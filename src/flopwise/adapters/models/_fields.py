@@ -25,7 +25,7 @@ _HARMLESS = frozenset(
     {
         "attention_dropout", "attn_dropout", "attn_pdrop", "hidden_dropout", "hidden_dropout_prob", "attention_softmax_in_fp32",
         "attn_implementation", "_attn_implementation", "attn_logit_softcapping", "query_pre_attn_scalar",
-        "final_logit_softcapping", "sliding_window_size", "use_bidirectional_attention", "index_topk",
+        "final_logit_softcapping", "sliding_window_size", "use_bidirectional_attention", "index_topk", "full_attn_mod",
         "cache_implementation", "apply_query_key_layer_scaling", "apply_residual_connection_post_layernorm", "attention_factor",
         "hidden_act", "hidden_activation", "rope_theta", "rope_scaling", "rope_parameters", "rope_ratio", "rope_interleave",
         "rope_local_base_freq", "rope_type", "use_rope", "partial_rotary_factor", "rotary_pct", "original_rope",

@@ -170,6 +170,8 @@ def _biases(fields: Fields, family: Family, layers: int, hidden: int) -> tuple[b
     """Bias of query, key and value; of all matrices; and parameters of the output bias where only attention has biases."""
     attention = fields.flag("attention_bias", default=family.attention_bias)
     perceptron = fields.flag("mlp_bias", default=family.expert_biases)
+    if family.always_qkv_bias:
+        fields.must_be("qkv_bias", True)  # noqa: FBT003 - a value that is allowed, no switch
     if perceptron and not attention:
         fields.refuse("mlp_bias", "true without attention_bias is not understood")
     if perceptron:
