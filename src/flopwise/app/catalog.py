@@ -326,7 +326,7 @@ def _fact_row(figure: str, fact: Fact) -> FactRow:
 
 def _plain(value: object) -> str:
     """A property as text; nothing for what is absent or empty."""
-    if value is None or value == ():
+    if value is None or value in ((), {}):
         return ""
     if isinstance(value, tuple):
         return "; ".join(_plain(item) for item in cast("tuple[object, ...]", value))

@@ -43,9 +43,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDTH)
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    if title:
+        console.print(Text(f"\n{title}", style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=index == 0)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

@@ -21,6 +21,16 @@ else:
 
 ANSWERED, NO = 0, 2
 
+#: Parts of memory that make up the total, as they are headed.
+PARTS = {
+    "memory.weights": "weights",
+    "memory.gradients": "gradients",
+    "memory.optimizer": "optimizer",
+    "memory.activations": "activations",
+    "memory.kv_cache": "KV cache",
+    "memory.other": "other",
+}
+
 Model = Annotated[str, typer.Argument(help="Catalogue name of a model, or path of a Hugging Face config.json.")]
 AcceleratorOption = Annotated[str, typer.Option("--accelerator", "-a", help="Catalogue name, for example h100-sxm.")]
 Top = Annotated[int, typer.Option(min=1, max=50, help="How many layouts are shown.")]
@@ -134,19 +144,19 @@ def _print(found: Sizing) -> None:
 
 
 def _print_training(rows: tuple[SizedTraining, ...]) -> None:
-    columns = ("layout", "count", "tokens/s", "MFU", "goodput", "time", "accel.-hours", "USD", "80 % of rate", "")
+    columns = ("layout", "accel.", "tokens/s", "80 % interval", "MFU", "goodput", "time", "accel.-h", "USD", "")
     body = [
         (
             layout_words(row.mode.layout),
             str(row.mode.accelerators),
             units.show(row.mode.rate, ""),
+            _interval(row.mode),
             units.show(row.mode.detail["mfu_causal"], "1"),
             units.show(row.goodput, "1"),
             units.show(row.time, "s"),
             units.show(row.accelerator_hours, ""),
-            units.show(row.cost, "") if row.cost is not None else "no price",
-            _interval(row.mode, ""),
-            "" if row.in_time else "too late",
+            _money(row.cost),
+            "" if row.in_time else "late",
         )
         for row in rows
     ]
@@ -156,38 +166,38 @@ def _print_training(rows: tuple[SizedTraining, ...]) -> None:
 def _print_serving(rows: tuple[SizedServing, ...]) -> None:
     columns = (
         "replica",
-        "size",
-        "req/s each",
+        "accel.",
+        "req/s",
+        "80 % interval",
         "TTFT p95",
         "TPOT p95",
         "replicas",
-        "count",
+        "all",
         "USD/month",
         "USD/1M out",
-        "80 % of rate",
     )
     body = [
         (
             layout_words(row.mode.layout),
             str(row.mode.accelerators),
             units.show(row.mode.rate, ""),
+            _interval(row.mode),
             units.show(row.mode.detail["ttft_p95"], "s"),
             units.show(row.mode.detail["tpot_p95"], "s"),
             str(row.replicas),
             str(row.accelerators),
-            units.show(row.cost_per_month, "") if row.cost_per_month is not None else "no price",
-            units.show(row.cost_per_million_output_tokens, "") if row.cost_per_million_output_tokens is not None else "",
-            _interval(row.mode, ""),
+            _money(row.cost_per_month),
+            _money(row.cost_per_million_output_tokens),
         )
         for row in rows
     ]
-    print_table(columns, body, title="Replicas", right=columns[1:])
+    print_table(columns, body, title="Replicas (accelerators and rate of one, then of all)", right=columns[1:])
 
 
 def _print_memory(modes: list[Mode]) -> None:
     """Memory per accelerator by part: the same parts for all rows of one answer."""
-    parts = [key for key in modes[0].detail if key.startswith("memory.")]
-    columns = ("layout", *(part.removeprefix("memory.").replace("_", " ") for part in parts), "total", "available", "bound by")
+    parts = [key for key in PARTS if key in modes[0].detail]
+    columns = ("layout", *(PARTS[part] for part in parts), "total", "of", "bound by")
     body = [
         (
             layout_words(mode.layout),
@@ -199,6 +209,10 @@ def _print_memory(modes: list[Mode]) -> None:
         for mode in modes
     ]
     print_table(columns, body, title="Memory per accelerator", right=columns[1:-1])
+
+
+def _money(amount: float | None) -> str:
+    return units.show(amount, "") if amount is not None else "no price"
 
 
 def _print_prices(found: Sizing) -> None:
@@ -233,9 +247,9 @@ def layout_words(layout: Layout) -> str:
     return " ".join(words)
 
 
-def _interval(mode: Mode, unit: str) -> str:
+def _interval(mode: Mode) -> str:
     low, high = mode.interval
-    return f"{units.show(low, unit)} - {units.show(high, unit)}"
+    return f"{units.show(low, '')} - {units.show(high, '')}"
 
 
 APPS = {"size training": TRAINING, "size serving": SERVING}
