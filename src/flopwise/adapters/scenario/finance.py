@@ -23,7 +23,7 @@ def finance_of(part: FinancePart | None, gather: Gather) -> Finance:
         wacc=gather.stated("finance.wacc", given.wacc, "finance.wacc"),
         depreciation_years=gather.stated("finance.depreciation", life, "finance.depreciation_years"),
         residual=given.residual if given.residual is not None else _residual(gather),
-        tax=gather.chosen("finance.tax", given.tax, 0.0, "no tax is stated", "1"),
+        tax=gather.stated("finance.tax", given.tax, "finance.tax"),
         support_rate=gather.stated("finance.support_rate", given.support_rate, "finance.support_rate"),
         staff_cost=gather.stated("finance.staff_cost", staff, "staff.cost"),
         accelerators_per_engineer=gather.stated(
@@ -34,10 +34,10 @@ def finance_of(part: FinancePart | None, gather: Gather) -> Finance:
 
 def _residual(gather: Gather) -> Mapping[float, float]:
     """Sale value by age from the catalogue's facts."""
-    prefix = "residual."
+    prefix = "finance.residual."
     facts = {key: fact for key, fact in gather.catalogue.parameters.items() if key.startswith(prefix)}
     for key, fact in facts.items():
-        gather.assume_fact(f"finance.{key}", fact)
+        gather.assume_fact(key, fact)
     return {float(key.removeprefix(prefix).removesuffix("y")): fact.value for key, fact in facts.items()}
 
 

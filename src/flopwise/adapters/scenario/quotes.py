@@ -52,7 +52,7 @@ def offer_of(part: OfferPart, path: Path_, gather: Gather) -> Offer | None:
         upfront_share=part.upfront or 0.0,
         max_servers=part.most,
         min_servers=part.least or 0,
-        lead_time=_lead_time(part.lead_time, key, gather),
+        lead_time=_lead_time(part.lead_time, kind, key, gather),
         interruptions_per_hour=part.interruptions or 0.0,
         user_quote=True,
     )
@@ -118,10 +118,18 @@ def _tokens(part: TokenPricePart, gather: Gather) -> TokenPrice:
     )
 
 
-def _lead_time(part: LeadTimePart | None, key: str, gather: Gather) -> LeadTime | None:
+def _lead_time(part: LeadTimePart | None, kind: OfferKind, key: str, gather: Gather) -> LeadTime | None:
     if part is None:
-        return None
+        return _usual_lead_time(key, gather) if kind is OfferKind.PURCHASE else None
     late = part.p90 if part.p90 is not None else part.p50 * LATE
     if part.p90 is None:
         gather.assume(f"{key}.lead_time.p90", show(late, "s"), f"only the median is stated; {LATE:g} times it")
     return LeadTime(p50_weeks=part.p50 / WEEK, p90_weeks=late / WEEK, source="quote in the scenario")
+
+
+def _usual_lead_time(key: str, gather: Gather) -> LeadTime:
+    """What the catalogue states of servers in general."""
+    middle, late = (gather.catalogue.parameters[f"lead.oem.{quantile}_weeks"] for quantile in ("p50", "p90"))
+    gather.assume_fact(f"{key}.lead_time.p50", middle)
+    gather.assume_fact(f"{key}.lead_time.p90", late)
+    return LeadTime(p50_weeks=middle.value, p90_weeks=late.value, source=middle.source)

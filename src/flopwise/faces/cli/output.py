@@ -13,6 +13,10 @@ from typing import Any, cast
 WIDTH = 100
 
 
+#: Leading columns that are names: they are never broken.
+PLAIN = 2
+
+
 def print_json(value: object) -> None:
     """Print one JSON document with the names of the report."""
     sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
@@ -45,9 +49,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
     console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     if title:
         console.print(Text(f"\n{title}", style="bold"))
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=index == 0)
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=index < PLAIN)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

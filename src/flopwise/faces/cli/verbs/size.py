@@ -144,13 +144,13 @@ def _print(found: Sizing) -> None:
 
 
 def _print_training(rows: tuple[SizedTraining, ...]) -> None:
-    columns = ("layout", "accel.", "tokens/s", "80 % interval", "MFU", "goodput", "time", "accel.-h", "USD", "")
+    columns = ("", "layout", "accel.", "tokens/s", "MFU", "goodput", "time", "accel.-h", "USD", "")
     body = [
         (
+            str(number),
             layout_words(row.mode.layout),
             str(row.mode.accelerators),
             units.show(row.mode.rate, ""),
-            _interval(row.mode),
             units.show(row.mode.detail["mfu_causal"], "1"),
             units.show(row.goodput, "1"),
             units.show(row.time, "s"),
@@ -158,30 +158,20 @@ def _print_training(rows: tuple[SizedTraining, ...]) -> None:
             _money(row.cost),
             "" if row.in_time else "late",
         )
-        for row in rows
+        for number, row in enumerate(rows, 1)
     ]
-    print_table(columns, body, title="Layouts (MFU: causal attention, no recompute counted)", right=columns[1:9])
+    print_table(columns, body, title="Layouts (MFU: causal attention, no recompute counted)", right=columns[2:9])
+    _print_interval(rows[0].mode)
 
 
 def _print_serving(rows: tuple[SizedServing, ...]) -> None:
-    columns = (
-        "replica",
-        "accel.",
-        "req/s",
-        "80 % interval",
-        "TTFT p95",
-        "TPOT p95",
-        "replicas",
-        "all",
-        "USD/month",
-        "USD/1M out",
-    )
+    columns = ("", "replica", "accel.", "req/s", "TTFT p95", "TPOT p95", "replicas", "all", "USD/month", "USD/1M out")
     body = [
         (
+            str(number),
             layout_words(row.mode.layout),
             str(row.mode.accelerators),
             units.show(row.mode.rate, ""),
-            _interval(row.mode),
             units.show(row.mode.detail["ttft_p95"], "s"),
             units.show(row.mode.detail["tpot_p95"], "s"),
             str(row.replicas),
@@ -189,30 +179,31 @@ def _print_serving(rows: tuple[SizedServing, ...]) -> None:
             _money(row.cost_per_month),
             _money(row.cost_per_million_output_tokens),
         )
-        for row in rows
+        for number, row in enumerate(rows, 1)
     ]
-    print_table(columns, body, title="Replicas (accelerators and rate of one, then of all)", right=columns[1:])
+    print_table(columns, body, title="Replicas (accelerators and rate of one, then of all)", right=columns[2:])
+    _print_interval(rows[0].mode)
 
 
 def _print_memory(modes: list[Mode]) -> None:
     """Memory per accelerator by part: the same parts for all rows of one answer."""
     parts = [key for key in PARTS if key in modes[0].detail]
-    columns = ("layout", *(PARTS[part] for part in parts), "total", "of", "bound by")
+    columns = ("", *(PARTS[part] for part in parts), "total", "of", "bound by")
     body = [
         (
-            layout_words(mode.layout),
+            str(number),
             *(units.show(mode.detail[part], "B") for part in parts),
             units.show(mode.memory, "B"),
             units.show(mode.memory_available, "B"),
             mode.bottleneck,
         )
-        for mode in modes
+        for number, mode in enumerate(modes, 1)
     ]
     print_table(columns, body, title="Memory per accelerator", right=columns[1:-1])
 
 
 def _money(amount: float | None) -> str:
-    return units.show(amount, "") if amount is not None else "no price"
+    return units.show(amount, "") if amount is not None else "-"
 
 
 def _print_prices(found: Sizing) -> None:
@@ -247,9 +238,9 @@ def layout_words(layout: Layout) -> str:
     return " ".join(words)
 
 
-def _interval(mode: Mode) -> str:
-    low, high = mode.interval
-    return f"{units.show(low, '')} - {units.show(high, '')}"
+def _print_interval(mode: Mode) -> None:
+    low, high = (units.show(rate, mode.rate_unit) for rate in mode.interval)
+    say(f"80 % interval of the rate of row 1: {low} to {high} (evidence: {mode.evidence.value})")
 
 
 APPS = {"size training": TRAINING, "size serving": SERVING}
