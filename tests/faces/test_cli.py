@@ -137,6 +137,16 @@ def test_explain_lists_asks_and_corrects(capsys, tmp_path):
     assert json.loads(out)["figure"]["id"] == "cost.total_npv"
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null", '{"schema": "flopwise.plan/99"}', "\udcff"])
+def test_a_file_that_is_no_plan(text, capsys, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    status, out, err = run(capsys, "explain", str(path))
+    assert (status, out) == (1, "")
+    assert err.startswith("error: ")
+    assert "internal error" not in err
+
+
 def test_diff_answers_no_with_status_2(capsys, tmp_path):
     write(make_plan(), tmp_path / "a")
     write(make_plan(scenario_digest="c" * 64, orders=(order(3),)), tmp_path / "b")
