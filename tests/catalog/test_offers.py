@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from flopwise.catalog import load_catalogue
 from flopwise.catalog.offers import COLUMNS, MOST_ROWS, Names, read_offers, read_shipped_offers
 from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.provenance import Confidence
@@ -244,12 +245,40 @@ def test_what_ships_is_dated_sourced_and_priced() -> None:
         assert offer.price is not None
         assert offer.price.amount > 0
         assert offer.price.per == ("server" if offer.kind is OfferKind.PURCHASE else "server-hour")
-        assert offer.as_of >= "2024"
+        # Clouds are dated recently; a server that is no longer made has the price of its launch.
+        assert offer.as_of >= ("2016" if offer.kind is OfferKind.PURCHASE else "2023")
         assert len(offer.source) > 8
         assert "shared" not in offer.source + offer.note
         assert offer.accelerators > 0
         assert not offer.user_quote
     assert len({offer.id for offer in SHIPPED}) == len(SHIPPED)
+
+
+def test_every_shipped_name_is_in_the_catalogue() -> None:
+    catalogue = load_catalogue()
+    for offer in SHIPPED:
+        accelerator = catalogue.accelerator(offer.accelerator)
+        assert accelerator.id == offer.accelerator
+        if offer.kind is OfferKind.PURCHASE:
+            server = catalogue.server(offer.server)
+            assert (server.id, server.accelerator, server.accelerators) == (offer.server, offer.accelerator, offer.accelerators)
+            assert offer.network_bandwidth == pytest.approx(server.network_bandwidth.value)
+
+
+def test_every_server_with_a_price_can_be_bought() -> None:
+    """A server without a published price has no offer: a price is never made up."""
+    priced = {server.id: server for server in load_catalogue().servers.values() if server.price}
+    bought = {offer.server: offer for offer in SHIPPED if offer.kind is OfferKind.PURCHASE}
+    assert set(priced) <= set(bought)
+    for name, server in priced.items():
+        offer = bought[name]
+        assert offer.price is not None
+        assert server.price is not None
+        assert (offer.price.amount, offer.price.currency) == (server.price.value, server.price_currency)
+        assert offer.channel == ("oem-cn" if server.price_currency == "CNY" else "oem")
+        assert offer.as_of == server.price.as_of
+        assert offer.lead_time is not None
+        assert 0 < offer.lead_time.p50_weeks < offer.lead_time.p90_weeks <= 52
 
 
 def test_prices_per_accelerator_are_plausible() -> None:
