@@ -11,7 +11,7 @@ from adapters.scenario_world import shipped
 from flopwise.app.catalog import KINDS, counts, coverage, entry, is_stale, listing
 from flopwise.app.day import checked_day
 from flopwise.app.init import QUESTIONS, applies, with_defaults, write
-from flopwise.app.size import ServingQuestion, TrainingQuestion, hour_prices, platform_of, size_serving, size_training
+from flopwise.app.size import Market, ServingQuestion, TrainingQuestion, platform_of, size_serving, size_training
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.errors import FlopwiseError, ScenarioError, UnknownNameError
 from flopwise.ground.units import DAY, HOUR, MEGA
@@ -107,8 +107,16 @@ def test_unknown_names_come_with_near_ones():
 
 def test_prices_are_per_accelerator_and_never_zero():
     for name in shipped().accelerators:
-        for price in hour_prices(name, shipped(), DAY_OF_TESTS):
+        for price in Market(accelerator=name, catalogue=shipped(), as_of=DAY_OF_TESTS).prices(1):
             assert 0.01 < price.usd_per_accelerator_hour < 200, price
+
+
+def test_a_gang_is_not_priced_at_offers_without_a_cluster_network():
+    market = Market(accelerator="h100-sxm", catalogue=shipped(), as_of=DAY_OF_TESTS)
+    offers = {offer.id: offer for offer in shipped().offers}
+    assert all(offers[price.offer].network_bandwidth > 0 for price in market.prices(512))
+    one, many = market.prices(1)[0], market.prices(512)[0]
+    assert one.usd_per_accelerator_hour <= many.usd_per_accelerator_hour
 
 
 def test_every_accelerator_has_a_platform():

@@ -204,7 +204,8 @@ def _models(facts: Catalogue, _day: str) -> Rows:
     columns = ("id", "family", "parameters", "layers", "hidden", "heads (KV)", "experts", "context")
     return columns, (
         (
-            item.id, item.family, _fact(item.published_parameters), str(item.layers), str(item.hidden),
+            item.id, item.family, show(item.published_parameters.value, "") if item.published_parameters else "",
+            str(item.layers), str(item.hidden),
             f"{item.heads} ({'latent' if item.latent else item.kv_heads})",
             f"{item.experts.count}, top {item.experts.top_k}" if item.experts else "", str(item.max_position),
         )
@@ -231,9 +232,9 @@ def _offers(facts: Catalogue, day: str) -> Rows:
 
 
 def _parameters(facts: Catalogue, _day: str) -> Rows:
-    columns = ("id", "value", "range", "source", "as of", "confidence")
+    columns = ("id", "value", "range", "confidence", "as of", "source")
     return columns, (
-        (name, fact.text, shown_range(fact), fact.source, fact.as_of, fact.confidence.value)
+        (name, fact.text, shown_range(fact), fact.confidence.value, fact.as_of, fact.source)
         for name, fact in sorted(facts.parameters.items())
     )
 

@@ -144,9 +144,9 @@ def size_training(question: TrainingQuestion, *, catalogue: Catalogue | None = N
     workload = _training(question, model)
     sizes = (question.count,) if question.count else _doublings(platform)
     found = search_training(workload, platform, sizes, top=question.top)
-    prices = hour_prices(platform.accelerator.id, facts, day)
+    market = Market(accelerator=platform.accelerator.id, catalogue=facts, as_of=day)
     reliability = Reliability.of(facts.parameters)
-    rows = [_sized_training(mode, question, workload, reliability, prices) for mode in found.modes]
+    rows = [_sized_training(mode, question, workload, reliability, market) for mode in found.modes]
     in_time = [row for row in rows if row.in_time]
     return Sizing(
         kind="training",
@@ -157,7 +157,7 @@ def size_training(question: TrainingQuestion, *, catalogue: Catalogue | None = N
         training=tuple(_shown_rows(rows, in_time, question)),
         serving=(),
         refusals=found.refusals,
-        prices=prices,
+        prices=market.prices(max(mode.accelerators for mode in found.modes) if found.modes else 1),
         assumptions=_training_assumptions(question, workload, platform),
         as_of=day,
         fits=bool(in_time),
@@ -176,7 +176,7 @@ def size_serving(question: ServingQuestion, *, catalogue: Catalogue | None = Non
     model, platform = model_named(question.model, facts), platform_of(question.accelerator, facts)
     workload, derivation = _serving(question, model)
     found = search_serving(workload, platform, top=question.top)
-    prices = hour_prices(platform.accelerator.id, facts, day)
+    market = Market(accelerator=platform.accelerator.id, catalogue=facts, as_of=day)
     rate = workload.traffic.peak
     return Sizing(
         kind="serving",
@@ -185,9 +185,9 @@ def size_serving(question: ServingQuestion, *, catalogue: Catalogue | None = Non
         server=platform.id,
         question=f"{model.name} on {platform.accelerator.name} at {derivation}",
         training=(),
-        serving=tuple(_sized_serving(mode, question, rate, prices) for mode in found.modes),
+        serving=tuple(_sized_serving(mode, question, rate, market) for mode in found.modes),
         refusals=found.refusals,
-        prices=prices,
+        prices=market.prices(min(mode.accelerators for mode in found.modes) if found.modes else 1),
         assumptions=_serving_assumptions(question, workload, platform),
         as_of=day,
         fits=bool(found.modes),
@@ -212,25 +212,39 @@ def platform_of(name: str, catalogue: Catalogue) -> Platform:
     )
 
 
-def hour_prices(accelerator: str, catalogue: Catalogue, as_of: str) -> tuple[HourPrice, ...]:
-    """The cheapest offer of each kind of contract by the hour, USD per accelerator-hour."""
-    best: dict[str, HourPrice] = {}
-    for offer in catalogue.offers:
-        if offer.accelerator != accelerator or offer.kind not in HOURLY_KINDS or offer.price is None or not offer.accelerators:
-            continue
-        term = f" {offer.term_months} months" if offer.term_months else ""
-        kind = f"{offer.kind.value}{term}"
-        price = _hour_price(offer, kind, catalogue, as_of)
-        if kind not in best or price.usd_per_accelerator_hour < best[kind].usd_per_accelerator_hour:
-            best[kind] = price
-    return tuple(sorted(best.values(), key=lambda price: (price.kind != OfferKind.ON_DEMAND.value, price.kind)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Market:
+    """What an accelerator costs by the hour."""
+
+    accelerator: str
+    catalogue: Catalogue
+    as_of: str
+
+    def prices(self, gang: int) -> tuple[HourPrice, ...]:
+        """The cheapest offer of each kind of contract that can hold ``gang`` accelerators at work together.
+
+        Offers without a cluster network hold no more than one server.
+        """
+        best: dict[str, HourPrice] = {}
+        for offer in self.catalogue.offers:
+            if not self._fits(offer, gang):
+                continue
+            price = _hour_price(offer, self.catalogue, self.as_of)
+            if price.kind not in best or price.usd_per_accelerator_hour < best[price.kind].usd_per_accelerator_hour:
+                best[price.kind] = price
+        return tuple(sorted(best.values(), key=lambda price: (price.kind != OfferKind.ON_DEMAND.value, price.kind)))
+
+    def _fits(self, offer: Offer, gang: int) -> bool:
+        priced = offer.accelerator == self.accelerator and offer.kind in HOURLY_KINDS and offer.price is not None
+        return priced and offer.accelerators > 0 and (gang <= offer.accelerators or offer.network_bandwidth > 0.0)
 
 
-def _hour_price(offer: Offer, kind: str, catalogue: Catalogue, as_of: str) -> HourPrice:
+def _hour_price(offer: Offer, catalogue: Catalogue, as_of: str) -> HourPrice:
     assert offer.price is not None  # noqa: S101 - the caller checked
+    term = f" {offer.term_months} months" if offer.term_months else ""
     usd = to_usd(offer.price.amount, offer.price.currency, dict(catalogue.exchange_rates)) / offer.accelerators
     return HourPrice(
-        kind=kind,
+        kind=f"{offer.kind.value}{term}",
         channel=offer.channel,
         offer=offer.id,
         region=offer.region,
@@ -268,12 +282,12 @@ def _sized_training(
     question: TrainingQuestion,
     workload: TrainingWorkload,
     reliability: Reliability,
-    prices: Sequence[HourPrice],
+    market: Market,
 ) -> SizedTraining:
     share, _ = goodput(workload, mode.accelerators, reliability)
     time = question.tokens / (mode.rate * share) if share > 0.0 else math.inf
     hours = mode.accelerators * time / HOUR
-    each = cheapest_steady(prices)
+    each = cheapest_steady(market.prices(mode.accelerators))
     return SizedTraining(
         mode=mode,
         goodput=share,
@@ -357,10 +371,10 @@ def _rate(question: ServingQuestion, request: Request) -> tuple[float, str]:
     return rate, show(rate, "req/s")
 
 
-def _sized_serving(mode: Mode, question: ServingQuestion, rate: float, prices: Sequence[HourPrice]) -> SizedServing:
+def _sized_serving(mode: Mode, question: ServingQuestion, rate: float, market: Market) -> SizedServing:
     replicas = max(1, math.ceil(rate * (1.0 + question.headroom) / mode.rate))
     accelerators = replicas * mode.accelerators
-    each = cheapest_steady(prices)
+    each = cheapest_steady(market.prices(mode.accelerators))
     hourly = accelerators * each.usd_per_accelerator_hour if each else None
     return SizedServing(
         mode=mode,

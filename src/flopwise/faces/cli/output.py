@@ -13,10 +13,6 @@ from typing import Any, cast
 WIDTH = 100
 
 
-#: Leading columns that are names: they are never broken.
-PLAIN = 2
-
-
 def print_json(value: object) -> None:
     """Print one JSON document with the names of the report."""
     sys.stdout.write(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
@@ -38,8 +34,18 @@ def say(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", right: Sequence[str] = ()) -> None:
-    """Print a table for people. Columns named in ``right`` are aligned to the right."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", right: Sequence[str] = (), fold: Sequence[str] = ()
+) -> None:
+    """Print a table for people.
+
+    Args:
+        columns: their heads.
+        rows: cells as text.
+        title: what the table shows.
+        right: columns that are aligned to the right.
+        fold: columns of words that may be broken over lines where the table is too wide; figures never are.
+    """
     # rich is imported for output only: help and --json do not pay for it.
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
@@ -50,8 +56,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
     if title:
         console.print(Text(f"\n{title}", style="bold"))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=index < PLAIN)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=column not in fold)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

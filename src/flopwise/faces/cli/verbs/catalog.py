@@ -13,12 +13,13 @@ from flopwise.faces.cli.table import FAMILIES
 
 if TYPE_CHECKING:
     from flopwise.app import catalog as catalogues
-    from flopwise.app.catalog import Entry
+    from flopwise.app.catalog import Entry, FactRow
 else:
     catalogues = lazy("flopwise.app.catalog")
 
 KINDS = "accelerators, servers, switches, models, regions, offers or parameters"
-#: Columns of numbers.
+#: Columns of words that may be broken, and columns of numbers.
+FOLD = ("id", "accelerators", "source", "name", "range", "kind")
 RIGHT = ("memory", "bandwidth", "bf16 dense", "power", "list price", "price", "offers", "parameters", "value", "electricity")
 
 
@@ -45,7 +46,7 @@ def list_(
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
         print_json({"kind": found.kind, "as_of": found.as_of, "rows": rows})
         return
-    print_table(found.columns, found.rows, title=f"{found.kind} as of {found.as_of}", right=RIGHT)
+    print_table(found.columns, found.rows, title=f"{found.kind} as of {found.as_of}", right=RIGHT, fold=FOLD)
 
 
 SHOW = verb()
@@ -71,11 +72,7 @@ def _print(found: Entry) -> None:
     for key, text in found.properties.items():
         say(f"  {key}: {text}")
     if found.facts:
-        facts = [(row.figure, row.text, row.range, row.confidence, row.as_of, row.source) for row in found.facts]
-        print_table(("figure", "value", "range", "confidence", "as of", "source"), facts, title="Figures", right=("value",))
-        for row in found.facts:
-            if row.note:
-                say(f"  {row.figure}: {row.note}")
+        _print_facts(found.facts)
     if found.offers:
         offers = [
             (
@@ -89,7 +86,27 @@ def _print(found: Entry) -> None:
             )
             for row in found.offers
         ]
-        print_table(("channel", "kind", "what", "region", "price", "as of", ""), offers, title="Offers", right=("price",))
+        print_table(
+            ("channel", "kind", "what", "region", "price", "as of", ""),
+            offers,
+            title="Offers",
+            right=("price",),
+            fold=("what", "region"),
+        )
+
+
+def _print_facts(facts: tuple[FactRow, ...]) -> None:
+    """Figures, then their sources by number: many figures share one."""
+    sources = list(dict.fromkeys(row.source for row in facts))
+    rows = [(row.figure, row.text, row.range, row.confidence, row.as_of, str(sources.index(row.source) + 1)) for row in facts]
+    print_table(
+        ("figure", "value", "range", "confidence", "as of", "source"), rows, title="Figures", right=("value",), fold=("figure",)
+    )
+    for number, source in enumerate(sources, 1):
+        say(f"  source {number}: {source}")
+    for row in facts:
+        if row.note:
+            say(f"  {row.figure}: {row.note}")
 
 
 APPS = {"catalog list": LIST, "catalog show": SHOW}

@@ -42,5 +42,7 @@ def diff(
     else:
         for section, changes in groupby(found.changes, key=lambda change: change.section):
             rows = [(change.name, change.before, change.after, change.why) for change in changes]
-            print_table(("", "before", "after", "meaning"), rows, title=section.capitalize())
+            print_table(
+                ("", "before", "after", "meaning"), rows, title=section.capitalize(), fold=("", "before", "after", "meaning")
+            )
     return ANSWERED if found.same else NO

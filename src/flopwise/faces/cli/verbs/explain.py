@@ -52,7 +52,7 @@ def _list(figures: tuple[Figure, ...], *, as_json: bool) -> None:
         print_json({"figures": figures})
         return
     rows = [(figure.id, units.show(figure.value, figure.unit), figure.label) for figure in figures]
-    print_table(("figure", "value", ""), rows, right=("value",))
+    print_table(("figure", "value", ""), rows, right=("value",), fold=("figure", ""))
 
 
 def _print(explanation: Explanation, indent: str) -> None:

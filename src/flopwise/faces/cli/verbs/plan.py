@@ -90,7 +90,7 @@ def _orders(summary: PlanSummary) -> None:
         for order in summary.orders
     ]
     columns = ("order by", "kind", "what", "channel", "arrives", "commits", "")
-    print_table(columns, rows, title="Orders", right=("commits",))
+    print_table(columns, rows, title="Orders", right=("commits",), fold=("what", "kind"))
     if summary.more_orders:
         say(f"and {summary.more_orders} more in the report")
 
@@ -111,7 +111,7 @@ def _references(summary: PlanSummary) -> None:
         for row in summary.references
     ]
     columns = ("plan", "present value, USD", "over this plan, USD", "")
-    print_table(columns, rows, title="Reference plans", right=columns[1:3])
+    print_table(columns, rows, title="Reference plans", right=columns[1:3], fold=("plan", ""))
 
 
 def _assumptions(summary: PlanSummary) -> None:
@@ -119,6 +119,11 @@ def _assumptions(summary: PlanSummary) -> None:
         (row.assumption.path, row.assumption.value, units.show(row.swing, "USD") if row.swing else "", row.assumption.source)
         for row in summary.assumptions
     ]
-    print_table(("assumed", "value", "moves the total by", "source"), rows, title="Assumptions that cost most")
+    print_table(
+        ("assumed", "value", "moves the total by", "source"),
+        rows,
+        title="Assumptions that cost most",
+        fold=("assumed", "value", "source"),
+    )
     if summary.more_assumptions:
         say(f"and {summary.more_assumptions} more in the report")

@@ -160,7 +160,9 @@ def _print_training(rows: tuple[SizedTraining, ...]) -> None:
         )
         for number, row in enumerate(rows, 1)
     ]
-    print_table(columns, body, title="Layouts (MFU: causal attention, no recompute counted)", right=columns[2:9])
+    print_table(
+        columns, body, title="Layouts (MFU: causal attention, no recompute counted)", right=columns[2:9], fold=("layout",)
+    )
     _print_interval(rows[0].mode)
 
 
@@ -181,7 +183,7 @@ def _print_serving(rows: tuple[SizedServing, ...]) -> None:
         )
         for number, row in enumerate(rows, 1)
     ]
-    print_table(columns, body, title="Replicas (accelerators and rate of one, then of all)", right=columns[2:])
+    print_table(columns, body, title="Replicas (accelerators and rate of one, then of all)", right=columns[2:], fold=("replica",))
     _print_interval(rows[0].mode)
 
 
