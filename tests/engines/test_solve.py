@@ -68,3 +68,20 @@ def test_a_refused_option_raises():
     model.add_entries(row, x, 1.0)
     with pytest.raises(SolverError, match="refused option"):
         model.solve(gap=-1.0)
+
+
+def test_a_solve_prints_nothing(capfd):
+    knapsack(relax=False)
+    out, err = capfd.readouterr()
+    assert out == err == ""
+
+
+def test_another_objective_and_fixed_variables():
+    model = LinearModel()
+    take = model.add_variables("take", (3,), upper=1, cost=[-10, -6, -5], integer=True)
+    row = model.add_rows(1, upper=5)
+    model.add_entries(row, take, [4, 3, 2])
+    other = model.solve(gap=0, cost=np.array([-1.0, -6.0, -5.0]))
+    assert np.allclose(other.of(take), [0, 1, 1])
+    model.fix(take[:1], 1.0)
+    assert np.allclose(model.solve(gap=0).of(take), [1, 0, 0])

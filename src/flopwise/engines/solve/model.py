@@ -98,11 +98,11 @@ class LinearModel:
         self._columns.append(column.ravel().astype(np.int64))
         self._entries.append(value.ravel().astype(float))
 
-    def fix(self, columns: Indices, value: float) -> None:
+    def fix(self, columns: Indices, values: ArrayLike) -> None:
         """Set both bounds of variables that were added before."""
         for store in (self._lower, self._upper):
             bounds = np.concatenate(store)
-            bounds[columns.ravel()] = value
+            bounds[columns] = values
             store[:] = [bounds]
 
     def solve(
@@ -131,7 +131,7 @@ class LinearModel:
         """
         import highspy  # noqa: PLC0415 - heavy, wanted only by verbs that solve
 
-        highs = highspy.Highs()
+        highs = _quiet(highspy)
         options = {
             "output_flag": False,
             "mip_rel_gap": gap,
@@ -187,3 +187,14 @@ class LinearModel:
         kind = SolveStatus.OPTIMAL if optimal else SolveStatus.FEASIBLE
         values = np.asarray(highs.getSolution().col_value, dtype=float)
         return Solution(status=kind, objective=objective, bound=bound, gap=gap, values=values)
+
+
+def _quiet(highspy: Any) -> Any:  # noqa: ANN401 - untyped library
+    """A solver that prints nothing: the library's own constructor writes a banner to standard output."""
+
+    class Quiet(highspy.Highs):
+        def __init__(self) -> None:
+            # Past Highs.__init__, which only registers callbacks (and prints); none are used here.
+            super(highspy.Highs, self).__init__()
+
+    return Quiet()

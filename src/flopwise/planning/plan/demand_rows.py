@@ -80,8 +80,8 @@ def _training_row(world: World, need: TrainingNeed) -> DemandRow:
         ),
         f"{show(count(workload.model).total, 'parameters')}, {show(count(workload.model).active, 'active')} per token",
         (
-            f"{show(need.run_tokens, 'tokens')} in {need.deadline / DAY:.1f} days: {show(need.gang_rate, 'tokens/s')} without failures"
-            f" and headroom, {show(need.gang_rate * (1 + world.scenario.headroom), 'tokens/s')} with headroom"
+            f"{show(need.run_tokens, 'tokens')} in {need.deadline / DAY:.1f} days: {show(need.gang_rate, 'tokens/s')} without"
+            f" failures and headroom, {show(need.gang_rate * (1 + world.scenario.headroom), 'tokens/s')} with headroom"
         ),
         *_repeats(workload),
     )

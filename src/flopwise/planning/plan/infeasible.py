@@ -60,8 +60,8 @@ def _fits_nowhere(world: World, name: str, share: float) -> Infeasibility:
     if usable:
         best = min(usable, key=lambda item: item.choice.servers)
         message = (
-            f"{name} needs {math.ceil(best.choice.servers)} x {best.pool.server} at once ({best.choice.mode.accelerators} accelerators);"
-            f" no contract of the scenario can hold that many"
+            f"{name} needs {math.ceil(best.choice.servers)} x {best.pool.server} at once "
+            f"({best.choice.mode.accelerators} accelerators); no contract of the scenario can hold that many"
         )
         return Infeasibility(
             workload=name,

@@ -26,7 +26,7 @@ from flopwise.domain.scenario import Scenario
 from flopwise.planning.demand.blocks import make_blocks
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, shapes_of
-from flopwise.planning.market import Market, select
+from flopwise.planning.market import select
 from flopwise.planning.plan import cost_rows, demand_rows, supply_rows
 from flopwise.planning.plan.figures import make_figures
 from flopwise.planning.plan.infeasible import infeasibilities
@@ -39,7 +39,7 @@ from flopwise.planning.sourcing.pools import Pools, make_pools
 
 Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
-GAP, TIME_LIMIT = 5e-3, 30.0
+GAP, TIME_LIMIT = 1e-2, 60.0
 _STAGES = 4
 
 
@@ -62,7 +62,7 @@ def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] 
     tell = report or (lambda *_: None)
     market = select(scenario, catalogue, hosted)
     pools = make_pools(scenario, catalogue, market)
-    considered = _considered(scenario, catalogue, market, pools, tell)
+    considered = _considered(scenario, catalogue, pools, tell)
     tell("solving the plan and its references", 1, _STAGES)
     answers = cost_rows.solve_all(considered.problem, gap=GAP, time_limit=TIME_LIMIT)
     sourced = answers[cost_rows.PLAN]
@@ -76,7 +76,7 @@ def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] 
     return _written(world, pools, references, reasons, assumptions)
 
 
-def _considered(scenario: Scenario, catalogue: Catalogue, market: Market, pools: Pools, tell: Report) -> Considered:
+def _considered(scenario: Scenario, catalogue: Catalogue, pools: Pools, tell: Report) -> Considered:
     months = months_of(scenario.horizon.start, scenario.horizon.months)
     blocks = make_blocks(shapes_of(scenario), months)
     needs = make_needs(scenario, months, blocks)

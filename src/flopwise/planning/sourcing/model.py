@@ -5,8 +5,9 @@
                over the block), demand with headroom, power, budgets, caps, commitments.
 
 Replicas are continuous above the smallest deployment (one per failure zone); servers, gangs and the choice to run a
-service at all are integer. Unmet demand is never traded against cost: where some is unavoidable, its least
-amount is found first and held while cost is minimised.
+service at all are integer. Servers by the hour are whole in a second pass that keeps the orders of the first; the
+gap is measured against the bound of the first, in which they may be rented in part. Unmet demand is never traded
+against cost: where some is unavoidable, its least amount is found first and held while cost is minimised.
 
 Size: pools x months x blocks capacity rows, uses x months x blocks variables.
 """
@@ -14,8 +15,8 @@ Size: pools x months x blocks capacity rows, uses x months x blocks variables.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ CAPITAL = ("hardware", "network", "storage")
 _CREDIT = "residual"
 #: Objective in thousands of USD: coefficients nearer to 1 for the solver.
 _SCALE = 1e-3
+#: Up to so many counts of whole servers by the hour are solved at once, more in a second pass.
+_AT_ONCE = 400
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
 
@@ -90,15 +93,56 @@ def solve(
     Raises:
         SolverError: no usable point within the time limit.
     """
-    model = _Model(problem, allowed or Allowed())
+    kinds = allowed or Allowed()
+    at_once = not relax and _whole_cells(problem, kinds) <= _AT_ONCE
+    model = _Model(problem, kinds, whole_servers=at_once)
     model.forbid_unmet()
     solution = model.linear.solve(gap=gap, time_limit=time_limit, relax=relax)
+    least: dict[str, float] | None = None
     if solution.status is SolveStatus.INFEASIBLE:
-        model = _Model(problem, allowed or Allowed())
+        model = _Model(problem, kinds, whole_servers=at_once)
         least = model.least_unmet(time_limit)
         model.allow_unmet(least)
         solution = model.linear.solve(gap=gap, time_limit=time_limit, relax=relax)
-    return model.read(solution)
+    rough = model.read(solution)
+    if relax or at_once:
+        return rough
+    return _in_whole_servers(problem, kinds, model, solution, least, gap=gap, time_limit=time_limit) or rough
+
+
+def _whole_cells(problem: Problem, allowed: Allowed) -> int:
+    """Pools by the hour that services may use, times months and blocks: how many whole counts there are."""
+    services = {need.workload.name for need in problem.needs.serving}
+    pools = {use.pool for use in problem.uses if use.workload in services and problem.pools[use.pool].elastic is not None}
+    return len(pools) * problem.needs.blocks.hours.size if allowed.elastic else 0
+
+
+def _in_whole_servers(
+    problem: Problem,
+    allowed: Allowed,
+    rough: _Model,
+    solution: Solution,
+    least: Mapping[str, float] | None,
+    *,
+    gap: float,
+    time_limit: float,
+) -> Sourced | None:
+    """The same orders and gangs, with servers by the hour counted whole and services spread anew; the bound stays.
+
+    Whole servers in every block make the model ten times slower than the rest of it; with what is ordered held, the
+    months come apart and are solved in a second. Nothing when whole servers do not fit into caps and budgets.
+    """
+    exact = _Model(problem, allowed, whole_servers=True)
+    if least is None:
+        exact.forbid_unmet()
+    else:
+        exact.allow_unmet(least)
+    exact.hold(rough, solution)
+    answer = exact.linear.solve(gap=gap, time_limit=time_limit)
+    if answer.status is SolveStatus.INFEASIBLE:
+        return None
+    found = exact.read(answer)
+    return replace(found, bound=solution.bound / _SCALE + rough.fixed_cost)
 
 
 def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
@@ -114,7 +158,8 @@ def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
 class _Model:
     """Blocks of variables and rows of one problem."""
 
-    def __init__(self, problem: Problem, allowed: Allowed, *, free_budgets: bool = False) -> None:
+    def __init__(self, problem: Problem, allowed: Allowed, *, free_budgets: bool = False, whole_servers: bool = False) -> None:
+        self.whole_servers = whole_servers
         self.problem, self.allowed = problem, allowed
         self.hours = problem.needs.blocks.hours
         self.months, self.blocks = self.hours.shape
@@ -284,6 +329,23 @@ class _Model:
             self.linear.add_entries(table, self.held[number][:, np.newaxis], -1.0)
         if number in self.elastic and not whole_gangs:
             self.linear.add_entries(rows, self.elastic[number].ravel(), -1.0)
+            if self.whole_servers and any(index in self.serving for index in uses):
+                self._count_whole(number, uses, table)
+
+    def _count_whole(self, number: int, uses: list[int], table: Indices) -> None:
+        """Replicas beyond what is held rent whole servers: an instance cannot be rented in part."""
+        rented = self.elastic[number]
+        whole = self.linear.add_variables(f"{self.problem.pools[number].id} whole", rented.shape, integer=True)
+        rows = self.linear.add_rows(rented.size, upper=np.repeat(self.problem.pools[number].owned, self.blocks))
+        for index in uses:
+            if index in self.serving:
+                self.linear.add_entries(rows, self.serving[index].ravel(), self.problem.uses[index].servers)
+        if number in self.held:
+            self.linear.add_entries(rows.reshape(table.shape), self.held[number][:, np.newaxis], -1.0)
+        self.linear.add_entries(rows, whole.ravel(), -1.0)
+        paid = self.linear.add_rows(rented.size, upper=0.0)
+        self.linear.add_entries(paid, whole.ravel(), 1.0)
+        self.linear.add_entries(paid, rented.ravel(), -1.0)
 
     def _hold_by_month(self) -> None:
         """Servers bought and reserved that stand in each month, by pool: one column instead of all starts in every row."""
@@ -436,11 +498,23 @@ class _Model:
         solution = self.linear.solve(gap=1e-4, time_limit=time_limit, cost=cost)
         return {name: float((solution.of(columns) * weight).sum()) for name, (columns, weight) in self.unmet.items()}
 
-    def allow_unmet(self, share: dict[str, float]) -> None:
+    def allow_unmet(self, share: Mapping[str, float]) -> None:
         """Hold each workload's unmet share at what is unavoidable."""
         for name, (columns, weight) in self.unmet.items():
             row = self.linear.add_rows(1, upper=share[name] + _SLACK)
             self.linear.add_entries(row, columns.ravel(), weight.ravel())
+
+    # Whole servers ----------------------------------------------------------------------------------------------
+
+    def hold(self, other: _Model, solution: Solution) -> None:
+        """Hold orders and gangs at another model's answer; both models have the same blocks in the same order."""
+        for mine, theirs in ((self.buys, other.buys), (self.reserves, other.reserves), (self.open, other.open)):
+            for key, columns in mine.items():
+                self.linear.fix(columns, np.round(solution.of(theirs[key])))
+        for index, columns in self.chosen.items():
+            self.linear.fix(columns, np.round(solution.of(other.chosen[index])))
+        for index, columns in self.training.items():
+            self.linear.fix(columns, solution.of(other.training[index]))
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -459,7 +533,7 @@ class _Model:
             },
             hosted={number: solution.of(columns) for number, columns in self.hosted.items()},
             covered=tuple(solution.of(columns).sum(axis=1) for columns in self.covered),
-            unmet={name: share if share > 2 * _SLACK else 0.0 for name, share in shares.items()},
+            unmet={name: min(share, 1.0) if share > 2 * _SLACK else 0.0 for name, share in shares.items()},
             objective=solution.objective / _SCALE + self.fixed_cost,
             bound=solution.bound / _SCALE + self.fixed_cost,
             stopped=solution.status is SolveStatus.FEASIBLE,

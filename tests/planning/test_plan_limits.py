@@ -1,0 +1,130 @@
+"""Limits that cannot be met: the answer says which one binds, by how much, and what would do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from flopwise.domain.plan import Status
+from flopwise.domain.workload import Launch
+from planning import planning_world as world
+
+
+def test_a_budget_too_small_names_the_least_that_works_and_it_does():
+    tight = world.scenario(world.service(peak=300.0), channels=("nebius",), monthly_budget=15_000.0)
+    made = world.plan(tight)
+    assert made.status is Status.INFEASIBLE
+    entry = made.infeasibilities[0]
+    assert entry.constraint == "budget"
+    assert 0 < entry.unmet_share < 1
+    least = float(re.search(r"monthly budget of ([\d.]+) k USD", entry.remedy)[1]) * 1e3
+    assert least > 15_000
+    again = world.plan(replace(tight, supply=replace(tight.supply, monthly_budget=least * 1.005)))
+    assert again.status is Status.OPTIMAL
+    less = world.plan(replace(tight, supply=replace(tight.supply, monthly_budget=least * 0.97)))
+    assert less.status is Status.INFEASIBLE
+
+
+def test_a_capital_budget_is_kept():
+    made = world.plan(
+        world.scenario(world.service(peak=100.0), channels=("oem", "aws"), months=36, capex_budget=1e6, start="2027-08")
+    )
+    spent = sum(line.amount for line in made.costs if line.component in {"hardware", "network", "storage"})
+    assert spent <= 1e6 * (1 + 1e-6)
+
+
+def test_a_deadline_before_the_lead_time_says_when_the_first_servers_stand():
+    made = world.plan(world.scenario(world.pretraining(days=30, start="2027-01"), channels=("oem",)))
+    assert made.status is Status.INFEASIBLE
+    entry = made.infeasibilities[0]
+    assert entry.constraint == "lead time"
+    assert "2027-06" in entry.remedy
+    assert "26 weeks" in entry.remedy
+
+
+def test_a_workload_that_fits_on_no_accelerator_says_what_is_missing():
+    offers = [item for item in world.shipped() if item.accelerator == "v100"]
+    offers = [replace(item, network_bandwidth=0.0, channel="oem") for item in offers]
+    made = world.plan(
+        world.scenario(world.service(precision="bf16", kv_precision="bf16"), channels=("oem",), start="2027-08"), offers
+    )
+    assert made.status is Status.INFEASIBLE
+    entry = made.infeasibilities[0]
+    assert entry.unmet_share == pytest.approx(1.0)
+    assert entry.constraint in {"memory", "latency"}
+    assert re.search(r"\d", entry.message)
+    assert entry.remedy
+    assert not made.orders
+
+
+def test_a_precision_that_no_accelerator_has_is_named():
+    offers = [world.offer("aws", "on-demand", "a100-8", "a100", 20.0)]
+    made = world.plan(world.scenario(world.service(), channels=("aws",)), offers)
+    assert made.infeasibilities[0].constraint == "precision"
+    assert "fp8" in made.infeasibilities[0].message
+
+
+def test_site_power_binds_and_the_power_that_works_is_stated():
+    site = replace(world.SITE, power=20_000.0)
+    made = world.plan(world.scenario(world.service(peak=200.0), channels=("oem",), sites=(site,), start="2027-08"))
+    assert made.status is Status.INFEASIBLE
+    assert made.infeasibilities[0].constraint == "site power"
+    assert "at dc instead of 20 kW" in made.infeasibilities[0].remedy
+
+
+def test_a_quota_binds_and_the_quota_that_works_is_stated():
+    offers = [replace(item, max_servers=2) for item in world.shipped() if item.kind == "on-demand"]
+    made = world.plan(world.scenario(world.service(peak=300.0), channels=("aws", "nebius")), offers)
+    assert made.status is Status.INFEASIBLE
+    assert made.infeasibilities[0].constraint == "quota"
+    assert "servers of" in made.infeasibilities[0].remedy
+
+
+def test_no_offer_at_all_says_so():
+    made = world.plan(world.scenario(world.service(), channels=("aws",), region="jp"))
+    assert made.status is Status.INFEASIBLE
+    assert made.infeasibilities[0].constraint == "offers"
+    assert any("outside region" in warning for warning in made.warnings)
+
+
+def test_liquid_cooled_servers_need_a_liquid_site():
+    offers = [item for item in world.shipped() if item.server == "dgx-b200"]
+    wet = {**world.SERVERS, "dgx-b200": replace(world.SERVERS["dgx-b200"], cooling="liquid")}
+    facts = replace(world.catalogue(offers), servers=wet)
+    scenario = world.scenario(world.service(), channels=("oem",), start="2027-08")
+    dry = world.make_plan(scenario, facts)
+    assert dry.status is Status.INFEASIBLE
+    site = replace(world.SITE, cooling="liquid")
+    cooled = world.make_plan(replace(scenario, supply=replace(scenario.supply, sites=(site,))), facts)
+    assert cooled.status is Status.OPTIMAL
+
+
+def test_a_month_is_a_horizon():
+    made = world.plan(world.scenario(world.service(), months=1))
+    assert made.status is Status.OPTIMAL
+    assert made.months == ("2027-01",)
+
+
+def test_sixteen_old_accelerators():
+    held = (world.owned(2, "dgx-v100"),)
+    made = world.plan(world.scenario(world.fine_tuning(precision="bf16", lora_rank=16), owned=held, channels=("aws",)))
+    assert made.status is Status.OPTIMAL
+
+
+def test_nothing_to_do_orders_nothing():
+    made = world.plan(world.scenario(world.service(launch=None), months=3, owned=(world.owned(8),)))
+    assert not made.orders
+    unlikely = world.service(launch=Launch(date="2027-02", probability=0.2))
+    left_out = world.plan(world.scenario(unlikely, months=3))
+    assert not left_out.orders
+    assert left_out.status is Status.OPTIMAL
+    assert any("left out" in warning for warning in left_out.warnings)
+
+
+def test_a_launch_inside_the_horizon_asks_for_nothing_before():
+    made = world.plan(world.scenario(world.service(launch=Launch(date="2027-06")), months=12))
+    need = next(row for row in made.demand if row.workload == "chat")
+    assert [month.peak > 0 for month in need.months] == [False] * 5 + [True] * 7
+    assert all(order.arrives >= "2027-06" for order in made.orders if order.kind == "on-demand")
