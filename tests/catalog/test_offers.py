@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from flopwise.catalog import load_catalogue
 from flopwise.catalog.offers import COLUMNS, MOST_ROWS, Names, read_offers, read_shipped_offers
@@ -183,6 +185,23 @@ def test_files_that_are_no_price_list(text: str, words: str) -> None:
     assert words in str(error.value)
 
 
+CELL = st.sampled_from(
+    ["", "0", "1", "1e999", "-1", "\u0663", "purchase", "hosted", "server", "USD", "2026-02-30", '"', "\0", "a" * 200_000]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.lists(CELL | st.text(max_size=4), max_size=len(COLUMNS) + 1), max_size=4))
+def test_any_text_is_read_or_refused(cells: list[list[str]]) -> None:
+    text = "\n".join([",".join(COLUMNS), *(",".join(line) for line in cells)])
+    try:
+        offers = read_offers(text, origin="any.csv")
+    except InputFileError:
+        return
+    for offer in offers:
+        assert (offer.price is not None and offer.price.amount > 0) or (offer.tokens is not None and offer.tokens.input > 0)
+
+
 def test_mark_of_a_spreadsheet_and_spaces_do_not_matter() -> None:
     (offer,) = read_offers("\ufeff" + HEADER + "\r\n" + GOOD.replace(",", " , ") + "\r\n", origin="quotes.csv")
     assert offer.channel == "a"
@@ -314,6 +333,13 @@ def test_break_even_of_shipped_commitments() -> None:
     three = find("gcp", "a3-highgpu-8g", OfferKind.RESERVED, "us-central1", 36)
     assert one / on_demand == pytest.approx(0.69, abs=0.005)
     assert three / on_demand == pytest.approx(0.44, abs=0.005)
+
+
+def test_price_that_may_lack_a_part_says_so() -> None:
+    """A tool listed a3-highgpu-8g without the local SSD that is forced on the buyer."""
+    for offer in SHIPPED:
+        if offer.server == "a3-highgpu-8g":
+            assert "local SSD" in offer.note
 
 
 def test_cluster_network_is_stated_where_there_is_one() -> None:

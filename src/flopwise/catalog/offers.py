@@ -39,8 +39,8 @@ LATE = 2.0
 _PURCHASE_PER = ("server", "accelerator")
 _RENT_PER = ("server-hour", "accelerator-hour", "server-month", "accelerator-month")
 _WITH_TERM = frozenset({OfferKind.RESERVED, OfferKind.LEASE})
-_PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
-_DAY_OR_MONTH = re.compile(r"\d{4}-\d{2}(-\d{2})?")
+_PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_DAY_OR_MONTH = re.compile(r"\d{4}-\d{2}(-\d{2})?", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
