@@ -112,13 +112,8 @@ def training_layouts(arch: ModelArch, platform: Platform, accelerators: int, seq
     Returns:
         Arrays of equal length, possibly empty. Grows with the number of divisors of ``accelerators``.
     """
-    rows = [
-        row
-        for tp, pp, cp, dp in _meshes(arch, platform, accelerators, sequences, sequence)
-        for row in _variants(arch, tp, pp, cp, dp, sequences)
-    ]
-    table = np.array(rows, dtype=np.float64).reshape(-1, 7)
-    return _with_policies(table)
+    meshes = np.array(list(_meshes(arch, platform, accelerators, sequences, sequence)), dtype=np.float64).reshape(-1, 4)
+    return _with_policies(_variants(arch, meshes, sequences))
 
 
 def _meshes(
@@ -143,23 +138,23 @@ def _context_degrees(sequence: int) -> list[int]:
     return degrees
 
 
-def _variants(
-    arch: ModelArch, tp: int, pp: int, cp: int, dp: int, sequences: int
-) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-    """Expert degree, interleaving and micro-batch of one mesh; the batch may be rounded within the tolerance."""
-    for ep, vpp, micro in product(_expert_degrees(arch, tp * cp * dp), _INTERLEAVINGS, _MICRO_BATCHES):
-        count = max(round(sequences / (dp * micro)), 1)
-        if abs(count * dp * micro - sequences) > BATCH_TOLERANCE * sequences:
-            continue
-        interleaved = vpp == 1 or (pp > 1 and pp * vpp <= arch.layers and count % pp == 0)
-        if interleaved:
-            yield tp, pp, dp, cp, ep, vpp, micro
+def _variants(arch: ModelArch, meshes: NDArray[np.float64], sequences: int) -> NDArray[np.float64]:
+    """Expert degree, interleaving and micro-batch of each mesh; the batch may be rounded within the tolerance.
+
+    Rows of ``meshes`` are (tp, pp, cp, dp), those returned (tp, pp, dp, cp, ep, vpp, micro-batch).
+    """
+    grid = np.array(list(product(_expert_degrees(arch), _INTERLEAVINGS, _MICRO_BATCHES)), dtype=np.float64)
+    tp, pp, cp, dp = np.repeat(meshes, len(grid), axis=0).T
+    ep, vpp, micro = np.tile(grid, (len(meshes), 1)).T
+    count = np.maximum(np.round(sequences / (dp * micro)), 1.0)
+    near = np.abs(count * dp * micro - sequences) <= BATCH_TOLERANCE * sequences
+    interleaved = (vpp == 1.0) | ((pp > 1.0) & (pp * vpp <= arch.layers) & (count % pp == 0.0))
+    keep = near & interleaved & (tp * cp * dp % ep == 0.0)
+    return np.stack((tp, pp, dp, cp, ep, vpp, micro), axis=1)[keep]
 
 
-def _expert_degrees(arch: ModelArch, ranks: int) -> list[int]:
-    if arch.experts is None:
-        return [1]
-    return [degree for degree in divisors(arch.experts.count) if ranks % degree == 0]
+def _expert_degrees(arch: ModelArch) -> list[int]:
+    return divisors(arch.experts.count) if arch.experts else [1]
 
 
 def _with_policies(table: NDArray[np.float64]) -> LayoutArrays:
