@@ -111,7 +111,7 @@ def _by_order(orders: Iterable[PlanOrder]) -> Mapping[str, PlanOrder]:
     """Orders by what they are for; numbers tell repeated ones apart."""
     found: dict[str, PlanOrder] = {}
     for order in orders:
-        what = order.server or order.accelerator
+        what = order.server or order.accelerator or "API"
         key = name = f"{order.kind} {what} from {order.channel}, arrives {order.arrives}"
         count = 1
         while key in found:
@@ -122,7 +122,10 @@ def _by_order(orders: Iterable[PlanOrder]) -> Mapping[str, PlanOrder]:
 
 
 def _order_words(order: PlanOrder | None) -> str:
-    return f"{order.servers} by {order.order_by}, {show(order.amount, 'USD')}" if order else ABSENT
+    if order is None:
+        return ABSENT
+    count = f"{order.servers} by {order.order_by}" if order.servers else f"from {order.order_by}"
+    return f"{count}, {show(order.amount, 'USD')}"
 
 
 def _order_why(old: PlanOrder | None, new: PlanOrder | None) -> str:

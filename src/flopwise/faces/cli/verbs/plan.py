@@ -81,7 +81,7 @@ def _orders(summary: PlanSummary) -> None:
         (
             order.order_by,
             order.kind,
-            f"{order.servers} x {order.server or order.accelerator}",
+            f"{order.servers} x {order.server or order.accelerator}" if order.servers else "per token",
             order.channel,
             order.arrives,
             units.show(order.amount, "USD"),
