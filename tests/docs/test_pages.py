@@ -25,8 +25,6 @@ from flopwise.ground.errors import nearest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-#: Python that plans a whole scenario is left to the tests of plans.
-SLOW = "fw.plan("
 CHECK = doctest.OutputChecker()
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -58,8 +56,7 @@ def test_examples_of_a_page(path, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     for example in parse(path).examples():
-        if SLOW not in str(example.parsed):
-            example.evaluate()
+        example.evaluate()
 
 
 MODULES = [
