@@ -15,7 +15,6 @@ from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Fact
 from flopwise.domain.scenario import Assumption
 from flopwise.domain.workload import ServingWorkload
-from flopwise.ground.errors import SolverError
 from flopwise.ground.units import show
 from flopwise.planning.cost.ledger import make_ledger
 from flopwise.planning.cost.supply_line import Rates
@@ -25,7 +24,7 @@ from flopwise.planning.demand.needs import make_needs
 from flopwise.planning.plan.demand_rows import main_mode
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import PlanLine
-from flopwise.planning.sourcing.model import solve
+from flopwise.planning.sourcing.model import least_cost
 from flopwise.planning.sourcing.problem import Problem, Use
 
 #: Range of a value that states none.
@@ -152,7 +151,6 @@ class _Tests:
 
     def __init__(self, world: World, time_limit: float) -> None:
         self.world, self.time_limit = world, time_limit
-        self._base: float | None = None
 
     def range_of(self, path: str) -> _Range | None:
         """Range and swing of an assumption by its path; ``None`` where it cannot be varied."""
@@ -254,13 +252,8 @@ class _Tests:
 
     def resolved(self, change: Callable[[Problem, float], Problem], edges: tuple[float, float]) -> float | None:
         """Difference of the relaxed model's cost between both edges; nothing when an edge cannot be solved or served."""
-        try:
-            totals = [solve(change(self.world.problem, edge), relax=True, time_limit=self.time_limit) for edge in edges]
-        except SolverError:
-            return None
-        if any(share > 0 for answer in totals for share in answer.unmet.values()):
-            return None
-        return abs(totals[1].objective - totals[0].objective)
+        totals = [least_cost(change(self.world.problem, edge), time_limit=self.time_limit) for edge in edges]
+        return None if totals[0] is None or totals[1] is None else abs(totals[1] - totals[0])
 
 
 def _at_rate(item: PlanLine, world: World, site: str, field: str, value: float):  # noqa: ANN202 - a SupplyLine

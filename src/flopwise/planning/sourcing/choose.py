@@ -7,23 +7,24 @@ few pools of each kind of contract stay for each workload, and everything that i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flopwise.catalog import Catalogue
-from flopwise.domain.hardware import Platform
+from flopwise.domain.hardware import Accelerator, Platform
 from flopwise.domain.mode import Refusal
 from flopwise.domain.offer import OfferKind
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import HOUR
+from flopwise.perf.bounds import serving_bound, training_bound
 from flopwise.planning.cost.ledger import unit_npv
 from flopwise.planning.cost.supply_line import Rates
 from flopwise.planning.demand.modes import Choice, Found, Reliability, serving_choices, training_choices
-from flopwise.planning.demand.needs import Needs
+from flopwise.planning.demand.needs import Needs, ServingNeed, TrainingNeed
 from flopwise.planning.market import PricedOffer
 from flopwise.planning.sourcing.pools import Contract, Pool, Pools
 from flopwise.planning.sourcing.problem import (
@@ -98,8 +99,8 @@ def make_problem(
     Complexity: workloads x platforms mode searches; candidates x contracts unit costs.
     """
     reliability = Reliability.of(catalogue.parameters)
-    found = _search(needs, pools.pools, scenario.headroom, reliability, report)
     hours = _hourly_costs(pools.pools, rates)
+    found = _Search(needs, pools.pools, hours, scenario.headroom, reliability).run(report)
     candidates = _candidates(pools.pools, found, hours)
     kept = _kept_pools(pools.pools, candidates)
     refusals = tuple(refusal for item in found.values() for refusal in item.refusals)
@@ -116,20 +117,88 @@ def make_problem(
     return Considered(problem=problem, candidates=tuple(candidates), refusals=refusals)
 
 
-def _search(
-    needs: Needs, pools: Sequence[Pool], headroom: float, reliability: Reliability, report: Report | None
-) -> dict[tuple[str, str], Found]:
-    platforms: dict[str, Platform] = {pool.platform.id: pool.platform for pool in pools}
-    total = len(platforms) * (len(needs.serving) + len(needs.training))
-    found: dict[tuple[str, str], Found] = {}
-    for platform in platforms.values():
-        for need in needs.serving:
-            found[need.workload.name, platform.id] = serving_choices(need, platform)
-        for need in needs.training:
-            found[need.workload.name, platform.id] = training_choices(need, platform, headroom, reliability)
-        if report:
-            report("searching layouts", len(found), total)
-    return found
+class _Search:
+    """Mode searches, the most promising platforms of each workload first.
+
+    A platform is left out when even at its full peak none of its contracts could be among the best that are kept
+    of its kind: what is kept is the same as if all had been searched.
+    """
+
+    def __init__(
+        self,
+        needs: Needs,
+        pools: Sequence[Pool],
+        hourly: Mapping[tuple[str, str], float],
+        headroom: float,
+        reliability: Reliability,
+    ) -> None:
+        self.needs, self.hourly, self.headroom, self.reliability = needs, hourly, headroom, reliability
+        self.pools: dict[str, list[Pool]] = defaultdict(list)
+        for pool in pools:
+            self.pools[pool.platform.id].append(pool)
+
+    def run(self, report: Report | None) -> dict[tuple[str, str], Found]:
+        """Choices by (workload, platform) of all platforms that may win."""
+        needs = (*self.needs.serving, *self.needs.training)
+        total, done = len(self.pools) * len(needs), 0
+        found: dict[tuple[str, str], Found] = {}
+        for need in needs:
+            best: dict[str, list[float]] = defaultdict(list)
+            for platform in sorted(self.pools, key=lambda name: (self._bound(need, name), name)):
+                if self._may_win(need, platform, best):
+                    answer = self._modes(need, self.pools[platform][0].platform)
+                    found[need.workload.name, platform] = answer
+                    self._remember(platform, answer, best)
+                done += 1
+                if report:
+                    report("searching layouts", done, total)
+        return found
+
+    def _modes(self, need: ServingNeed | TrainingNeed, platform: Platform) -> Found:
+        if isinstance(need, ServingNeed):
+            return serving_choices(need, platform)
+        return training_choices(need, platform, self.headroom, self.reliability)
+
+    def _bound(self, need: ServingNeed | TrainingNeed, platform: str) -> float:
+        """Least unit cost of any contract of a platform at full peak."""
+        return min((cost for _, cost in self._bounds(need, platform)), default=0.0)
+
+    def _bounds(self, need: ServingNeed | TrainingNeed, platform: str) -> Iterator[tuple[str, float]]:
+        """Kind of contract and unit cost at full peak (USD per unit of work)."""
+        for pool in self.pools[platform]:
+            most = _rate_bound(need, pool.platform.accelerator) * pool.accelerators
+            for contract in pool.contracts:
+                if most > 0 and (pool.id, contract.offer.id) in self.hourly:
+                    yield _kind(contract), self.hourly[pool.id, contract.offer.id] / HOUR / most
+
+    def _may_win(self, need: ServingNeed | TrainingNeed, platform: str, best: Mapping[str, list[float]]) -> bool:
+        if any(pool.owned.any() for pool in self.pools[platform]):
+            return True
+        bounds = list(self._bounds(need, platform))
+        return not bounds or any(len(best[kind]) < _KEPT or cost < best[kind][_KEPT - 1] for kind, cost in bounds)
+
+    def _remember(self, platform: str, answer: Found, best: dict[str, list[float]]) -> None:
+        for pool in self.pools[platform]:
+            items = [item for item in _pool_candidates(pool, answer.choices, self.hourly) if item.contract and _can_hold(item)]
+            costs: dict[str, float] = {}
+            for item in items:
+                assert item.contract is not None  # noqa: S101 - filtered above
+                kind = _kind(item.contract)
+                costs[kind] = min(item.unit_cost, costs.get(kind, np.inf))
+            for kind, cost in costs.items():
+                best[kind] = sorted([*best[kind], cost])
+
+
+def _rate_bound(need: ServingNeed | TrainingNeed, accelerator: Accelerator) -> float:
+    """Units of work per second that one accelerator cannot exceed."""
+    if isinstance(need, ServingNeed):
+        return serving_bound(need.workload, accelerator)
+    return training_bound(need.workload, accelerator)
+
+
+def _kind(contract: Contract) -> str:
+    """Contracts compete with their kind and term."""
+    return f"{contract.offer.kind.value} {contract.term}"
 
 
 def _hourly_costs(pools: Sequence[Pool], rates: Rates) -> dict[tuple[str, str], float]:
@@ -158,21 +227,27 @@ def hourly_cost(pool: Pool, contract: Contract, rates: Rates) -> float:
 
 
 def _candidates(
-    pools: Sequence[Pool], found: dict[tuple[str, str], Found], hourly: dict[tuple[str, str], float]
+    pools: Sequence[Pool], found: Mapping[tuple[str, str], Found], hourly: Mapping[tuple[str, str], float]
 ) -> list[Candidate]:
+    return [
+        candidate
+        for pool in pools
+        for (_, platform), item in found.items()
+        if platform == pool.platform.id
+        for candidate in _pool_candidates(pool, item.choices, hourly)
+    ]
+
+
+def _pool_candidates(pool: Pool, choices: Sequence[Choice], hourly: Mapping[tuple[str, str], float]) -> list[Candidate]:
     candidates: list[Candidate] = []
-    for pool in pools:
-        for (workload, platform), item in found.items():
-            if platform != pool.platform.id:
-                continue
-            for choice in item.choices:
-                rate = choice.spot_rate if pool.spot else choice.rate
-                if rate > 0:
-                    candidates.extend(_priced(workload, pool, choice, rate, hourly))
+    for choice in choices:
+        rate = choice.spot_rate if pool.spot else choice.rate
+        if rate > 0:
+            candidates.extend(_priced(choice.workload, pool, choice, rate, hourly))
     return candidates
 
 
-def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: dict[tuple[str, str], float]) -> list[Candidate]:
+def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapping[tuple[str, str], float]) -> list[Candidate]:
     ways: list[tuple[Contract | None, float]] = [
         (contract, hourly[pool.id, contract.offer.id]) for contract in pool.contracts if (pool.id, contract.offer.id) in hourly
     ]
@@ -197,7 +272,7 @@ def _kept_pools(pools: Sequence[Pool], candidates: Sequence[Candidate]) -> list[
     keep = {pool.id for pool in pools if pool.owned.any()}
     for item in candidates:
         if item.contract is not None and _can_hold(item):
-            costs = best[item.workload, f"{item.contract.offer.kind.value} {item.contract.term}"]
+            costs = best[item.workload, _kind(item.contract)]
             costs[item.pool.id] = min(item.unit_cost, costs.get(item.pool.id, np.inf))
     for costs in best.values():
         keep.update(sorted(costs, key=lambda pool: (costs[pool], pool))[:_KEPT])

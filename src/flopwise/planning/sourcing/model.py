@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from flopwise.domain.calendar import months_between
 from flopwise.engines.solve import LinearModel, Solution, SolveStatus
+from flopwise.ground.errors import SolverError
 from flopwise.ground.units import HOUR
 from flopwise.planning.cost.ledger import charges, discount_factors, unit_npv
 from flopwise.planning.cost.supply_line import SupplyLine
@@ -85,27 +86,25 @@ class Sourced:
     limits: float | None = None
 
 
-def solve(
-    problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3, time_limit: float = 10.0, relax: bool = False
-) -> Sourced:
+def solve(problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3, time_limit: float = 10.0) -> Sourced:
     """The cheapest plan of those that leave the least demand unmet.
 
     Raises:
         SolverError: no usable point within the time limit.
     """
     kinds = allowed or Allowed()
-    at_once = not relax and _whole_cells(problem, kinds) <= _AT_ONCE
+    at_once = _whole_cells(problem, kinds) <= _AT_ONCE
     model = _Model(problem, kinds, whole_servers=at_once)
     model.forbid_unmet()
-    solution = model.linear.solve(gap=gap, time_limit=time_limit, relax=relax)
+    solution = model.linear.solve(gap=gap, time_limit=time_limit)
     least: dict[str, float] | None = None
     if solution.status is SolveStatus.INFEASIBLE:
         model = _Model(problem, kinds, whole_servers=at_once)
         least = model.least_unmet(time_limit)
         model.allow_unmet(least)
-        solution = model.linear.solve(gap=gap, time_limit=time_limit, relax=relax)
+        solution = model.linear.solve(gap=gap, time_limit=time_limit)
     rough = model.read(solution)
-    if relax or at_once:
+    if at_once:
         return rough
     return _in_whole_servers(problem, kinds, model, solution, least, gap=gap, time_limit=time_limit) or rough
 
@@ -143,6 +142,20 @@ def _in_whole_servers(
         return None
     found = exact.read(answer)
     return replace(found, bound=solution.bound / _SCALE + rough.fixed_cost)
+
+
+def least_cost(problem: Problem, *, time_limit: float) -> float | None:
+    """Net present cost of serving everything with servers and gangs in parts (USD): a bound that is quick to have.
+
+    Nothing where not everything can be served, or the solver gives up.
+    """
+    model = _Model(problem, Allowed())
+    model.forbid_unmet()
+    try:
+        solution = model.linear.solve(time_limit=time_limit, relax=True)
+    except SolverError:
+        return None
+    return None if solution.status is SolveStatus.INFEASIBLE else solution.objective / _SCALE + model.fixed_cost
 
 
 def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
@@ -508,9 +521,11 @@ class _Model:
 
     def hold(self, other: _Model, solution: Solution) -> None:
         """Hold orders and gangs at another model's answer; both models have the same blocks in the same order."""
-        for mine, theirs in ((self.buys, other.buys), (self.reserves, other.reserves), (self.open, other.open)):
+        for mine, theirs in ((self.buys, other.buys), (self.reserves, other.reserves)):
             for key, columns in mine.items():
                 self.linear.fix(columns, np.round(solution.of(theirs[key])))
+        for index, columns in self.open.items():
+            self.linear.fix(columns, np.round(solution.of(other.open[index])))
         for index, columns in self.chosen.items():
             self.linear.fix(columns, np.round(solution.of(other.chosen[index])))
         for index, columns in self.training.items():
