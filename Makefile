@@ -38,7 +38,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 docs: $(READY)
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # What CI runs: a test that is skipped for lack of anything but the reference data fails.
 check: lint docs

@@ -85,6 +85,11 @@ def test_help_imports_nothing_heavy():
         (["plan", "absent.yaml"], "no such file"),
         (["plan", "x.yaml", "--as-of", "yesterday"], "not a day"),
         (["explain", "absent"], "absent"),
+        (["size", "training", "llama-3.1-8b", "-a", "h100-sxm", "--tokens", "2Gb"], "--tokens: 'Gb' is ambiguous"),
+        (["size", "training", "llama-3.1-8b", "-a", "h100-smx", "--tokens", "2T"], "did you mean 'h100-sxm'"),
+        (["size", "serving", "llama-3.1-8b", "-a", "h100-sxm"], "exactly one of rate and concurrency"),
+        (["catalog", "show", "h100-smx"], "did you mean"),
+        (["catalog", "list", "modles"], "did you mean 'models'"),
     ],
 )
 def test_wrong_use_is_status_1_with_a_hint_and_no_traceback(arguments, said, capsys, tmp_path, monkeypatch):

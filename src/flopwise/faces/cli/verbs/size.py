@@ -10,6 +10,7 @@ from flopwise.faces.cli.lazy import lazy
 from flopwise.faces.cli.options import AsOf, Json, verb
 from flopwise.faces.cli.output import print_json, print_table, say
 from flopwise.faces.cli.table import FAMILIES
+from flopwise.ground.errors import UnitError
 
 if TYPE_CHECKING:
     from flopwise.app import size as sizes
@@ -59,12 +60,12 @@ def training(  # noqa: PLR0913 - one argument per flag
     question = sizes.TrainingQuestion(
         model=model,
         accelerator=accelerator,
-        tokens=units.parse(tokens, "tokens"),
+        tokens=quantity("--tokens", tokens, "tokens"),
         count=count,
-        within=units.parse(within, "s") if within is not None else None,
+        within=quantity("--within", within, "s") if within is not None else None,
         precision=precision,
         sequence=sequence,
-        global_batch=units.parse(global_batch, "tokens"),
+        global_batch=quantity("--global-batch", global_batch, "tokens"),
         lora_rank=lora_rank,
         top=top,
     )
@@ -99,21 +100,30 @@ def serving(  # noqa: PLR0913 - one argument per flag
     question = sizes.ServingQuestion(
         model=model,
         accelerator=accelerator,
-        rate=units.parse(rate, "req/s") if rate is not None else None,
+        rate=quantity("--rate", rate, "req/s") if rate is not None else None,
         concurrency=concurrency,
         input=input_tokens,
         output=output_tokens,
         input_p95=input_p95,
         output_p95=output_p95,
-        ttft=units.parse(ttft, "s"),
-        tpot=units.parse(tpot, "s"),
+        ttft=quantity("--ttft", ttft, "s"),
+        tpot=quantity("--tpot", tpot, "s"),
         precision=precision,
         kv_precision=kv_precision,
-        prefix_cache_hit=units.parse(prefix_cache_hit, "1"),
-        headroom=units.parse(headroom, "1"),
+        prefix_cache_hit=quantity("--prefix-cache-hit", prefix_cache_hit, "1"),
+        headroom=quantity("--headroom", headroom, "1"),
         top=top,
     )
     return _answer(sizes.size_serving(question, as_of=as_of), as_json=as_json)
+
+
+def quantity(flag: str, text: str, unit: str) -> float:
+    """A quantity as typed; what is wrong with it names the flag."""
+    try:
+        return units.parse(text, unit)
+    except UnitError as error:
+        msg = f"{flag}: {error}"
+        raise UnitError(msg) from None
 
 
 def _answer(found: Sizing, *, as_json: bool) -> int:
