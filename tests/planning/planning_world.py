@@ -122,7 +122,8 @@ def scenario(*workloads: Workload, months: int = 12, headroom: float = 0.2, star
         name="test", currency="USD", horizon=Horizon(start=start, months=months), as_of=AS_OF, headroom=headroom,
         workloads=workloads, supply=Supply(**values), finance=FINANCE,
         risk=RiskAppetite(scenarios=1, cvar_alpha=0.95, cvar_weight=0.0, max_share={}, min_channels=1, seed=7),
-        assumptions=(Assumption(path="finance.wacc", value="10 %", reason="test", source="test"),), warnings=(), digest="scenario",
+        assumptions=(Assumption(path="finance.wacc", value="10 %", reason="test", source="test"),), warnings=(),
+        digest="scenario",
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_the_same_scenario_gives_the_same_plan():
 
 def test_a_higher_price_never_lowers_the_cost_beyond_the_gap():
     costs = [world.plan(PLANS["hybrid"](), world.shipped(factor=factor)) for factor in (1.0, 1.1, 1.5)]
-    for cheap, dear in zip(costs, costs[1:], strict=False):
+    for cheap, dear in itertools.pairwise(costs):
         assert dear.summary.total_npv >= cheap.summary.total_npv * (1 - dear.gap - cheap.gap) - 1e-6
 
 

@@ -105,6 +105,10 @@ class LinearModel:
             bounds[columns] = values
             store[:] = [bounds]
 
+    def costs(self, columns: Indices) -> Floats:
+        """Objective coefficients of a block of variables, in the shape of its index array."""
+        return np.concatenate(self._cost)[columns]
+
     def solve(
         self,
         *,

@@ -22,7 +22,9 @@ from flopwise.domain.plan import (
     Status,
     Summary,
 )
+from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
+from flopwise.ground.units import show
 from flopwise.planning.demand.blocks import make_blocks
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, shapes_of
@@ -104,6 +106,7 @@ def _written(
         *scenario.warnings,
         *world.needs.warnings,
         *headroom_warnings,
+        *_evidence_warnings(world),
         *_concentration_warnings(risk),
         *(f"left out: {note}" for note in (*world.market.excluded, *pools.notes)),
     )
@@ -196,6 +199,16 @@ def _headroom(world: World) -> tuple[Headroom, tuple[str, ...]]:
     return reconcile(
         world.scenario.headroom, world.needs, world.catalogue.parameters, replicas=replicas, weights=weights, servers=servers
     )
+
+
+def _evidence_warnings(world: World) -> list[str]:
+    """Chosen modes that rest on datasheets alone: nobody should order by them without a measurement."""
+    rows = [row.mode for row in demand_rows.mode_rows(world) if row.share > 0 and row.mode.evidence is Evidence.DATASHEET]
+    return [
+        f"{mode.workload} on {mode.accelerator} rests on datasheet figures alone: {show(mode.interval[0], mode.rate_unit)} to "
+        f"{show(mode.interval[1], mode.rate_unit)} are expected; measure before you order"
+        for mode in rows
+    ]
 
 
 def _concentration_warnings(risk: Sequence[Concentration]) -> list[str]:

@@ -15,7 +15,7 @@ Size: pools x months x blocks capacity rows, uses x months x blocks variables.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,6 +48,8 @@ _CREDIT = "residual"
 _SCALE = 1e-3
 #: Up to so many counts of whole servers by the hour are solved at once, more in a second pass.
 _AT_ONCE = 400
+#: Supply that carries less than this share of the cost is left out if the rest can do its work within the gap.
+_SMALL = 0.005
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
 
@@ -103,10 +105,15 @@ def solve(problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3
         least = model.least_unmet(time_limit)
         model.allow_unmet(least)
         solution = model.linear.solve(gap=gap, time_limit=time_limit)
-    rough = model.read(solution)
-    if at_once:
-        return rough
-    return _in_whole_servers(problem, kinds, model, solution, least, gap=gap, time_limit=time_limit) or rough
+    bound = solution.bound / _SCALE + model.fixed_cost
+    if not at_once:
+        model, solution = _again(problem, kinds, least, (model, solution), gap=gap, time_limit=time_limit) or (model, solution)
+    small = model.small(solution)
+    if small:
+        tidy = _again(problem, kinds, least, (model, solution), without=small, gap=gap, time_limit=time_limit)
+        if tidy and tidy[1].objective <= solution.objective + gap * abs(solution.objective):
+            model, solution = tidy
+    return replace(model.read(solution), bound=bound)
 
 
 def _whole_cells(problem: Problem, allowed: Allowed) -> int:
@@ -116,32 +123,31 @@ def _whole_cells(problem: Problem, allowed: Allowed) -> int:
     return len(pools) * problem.needs.blocks.hours.size if allowed.elastic else 0
 
 
-def _in_whole_servers(
+def _again(
     problem: Problem,
     allowed: Allowed,
-    rough: _Model,
-    solution: Solution,
     least: Mapping[str, float] | None,
+    before: tuple[_Model, Solution],
     *,
+    without: Sequence[Indices] = (),
     gap: float,
     time_limit: float,
-) -> Sourced | None:
-    """The same orders and gangs, with servers by the hour counted whole and services spread anew; the bound stays.
+) -> tuple[_Model, Solution] | None:
+    """The same orders and gangs, with servers by the hour counted whole and services spread anew, some supply left out.
 
     Whole servers in every block make the model ten times slower than the rest of it; with what is ordered held, the
-    months come apart and are solved in a second. Nothing when whole servers do not fit into caps and budgets.
+    months come apart and are solved in a second. Nothing when that does not fit into caps and budgets.
     """
-    exact = _Model(problem, allowed, whole_servers=True)
+    model = _Model(problem, allowed, whole_servers=True)
     if least is None:
-        exact.forbid_unmet()
+        model.forbid_unmet()
     else:
-        exact.allow_unmet(least)
-    exact.hold(rough, solution)
-    answer = exact.linear.solve(gap=gap, time_limit=time_limit)
-    if answer.status is SolveStatus.INFEASIBLE:
-        return None
-    found = exact.read(answer)
-    return replace(found, bound=solution.bound / _SCALE + rough.fixed_cost)
+        model.allow_unmet(least)
+    model.hold(*before)
+    for columns in without:
+        model.linear.fix(columns, 0.0)
+    solution = model.linear.solve(gap=gap, time_limit=time_limit)
+    return None if solution.status is SolveStatus.INFEASIBLE else (model, solution)
 
 
 def least_cost(problem: Problem, *, time_limit: float) -> float | None:
@@ -160,7 +166,8 @@ def least_cost(problem: Problem, *, time_limit: float) -> float | None:
 
 def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
     """Factor by which both budgets must grow (or may shrink) so that everything is served; ``None`` if no budget helps."""
-    model = _Model(problem, Allowed(), free_budgets=True)
+    whole = _whole_cells(problem, Allowed()) <= _AT_ONCE
+    model = _Model(problem, Allowed(), free_budgets=True, whole_servers=whole)
     model.forbid_unmet()
     solution = model.linear.solve(gap=1e-3, time_limit=time_limit)
     if solution.status is SolveStatus.INFEASIBLE:
@@ -517,7 +524,19 @@ class _Model:
             row = self.linear.add_rows(1, upper=share[name] + _SLACK)
             self.linear.add_entries(row, columns.ravel(), weight.ravel())
 
-    # Whole servers ----------------------------------------------------------------------------------------------
+    # Second pass ----------------------------------------------------------------------------------------------
+
+    def small(self, solution: Solution) -> list[Indices]:
+        """Supply by the hour or by the request that is used, but so little that an account for it is not worth having.
+
+        Names columns of this model, which are those of any model of the same problem up to the demand rows.
+        """
+        least = _SMALL * abs(solution.objective)
+        supply = [*self.elastic.values(), *self.hosted.values()]
+        return [columns for columns in supply if 0.0 < self._spent(columns, solution) < least]
+
+    def _spent(self, columns: Indices, solution: Solution) -> float:
+        return float(self.linear.costs(columns).ravel() @ solution.of(columns).ravel())
 
     def hold(self, other: _Model, solution: Solution) -> None:
         """Hold orders and gangs at another model's answer; both models have the same blocks in the same order."""
