@@ -23,7 +23,6 @@ _PUBLIC = {
     "size_serving": "flopwise.app.size",
     "catalogue": "flopwise.app.catalog",
 }
-__all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - each name has its own type
@@ -32,3 +31,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - each name has its own type
         msg = f"module 'flopwise' has no attribute {name!r}"
         raise AttributeError(msg)
     return getattr(importlib.import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Public names, for people who look around."""
+    return ["__version__", *_PUBLIC]
