@@ -50,6 +50,7 @@ _SCALE = 1e-3
 _AT_ONCE = 400
 #: Supply that carries less than this share of the cost is left out if the rest can do its work within the gap.
 _SMALL = 0.005
+_TIDYINGS = 3
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
 
@@ -108,11 +109,7 @@ def solve(problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3
     bound = solution.bound / _SCALE + model.fixed_cost
     if not at_once:
         model, solution = _again(problem, kinds, least, (model, solution), gap=gap, time_limit=time_limit) or (model, solution)
-    small = model.small(solution)
-    if small:
-        tidy = _again(problem, kinds, least, (model, solution), without=small, gap=gap, time_limit=time_limit)
-        if tidy and tidy[1].objective <= solution.objective + gap * abs(solution.objective):
-            model, solution = tidy
+    model, solution = _tidied(problem, kinds, least, (model, solution), gap=gap, time_limit=time_limit)
     return replace(model.read(solution), bound=bound)
 
 
@@ -148,6 +145,29 @@ def _again(
         model.linear.fix(columns, 0.0)
     solution = model.linear.solve(gap=gap, time_limit=time_limit)
     return None if solution.status is SolveStatus.INFEASIBLE else (model, solution)
+
+
+def _tidied(
+    problem: Problem,
+    allowed: Allowed,
+    least: Mapping[str, float] | None,
+    before: tuple[_Model, Solution],
+    *,
+    gap: float,
+    time_limit: float,
+) -> tuple[_Model, Solution]:
+    """Without supply that carries next to nothing, where the rest can do its work within the gap."""
+    best, dropped = before, list[Indices]()
+    for _ in range(_TIDYINGS):
+        small = best[0].small(best[1])
+        if not small:
+            break
+        dropped += small
+        fewer = _again(problem, allowed, least, best, without=dropped, gap=gap, time_limit=time_limit)
+        if fewer is None or fewer[1].objective > before[1].objective + gap * abs(before[1].objective):
+            break
+        best = fewer
+    return best
 
 
 def least_cost(problem: Problem, *, time_limit: float) -> float | None:
