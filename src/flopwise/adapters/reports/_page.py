@@ -1,0 +1,115 @@
+"""What all sections of the page share: links to figures, pictures in two widths, legends, marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from flopwise.adapters.reports._markup import Markup, anchor, esc, join, tag
+from flopwise.adapters.reports._theme import Spec, svg
+from flopwise.adapters.reports._words import Words
+from flopwise.domain.plan import Plan
+from flopwise.domain.provenance import Figure
+from flopwise.ground.units import show
+
+Draw = Callable[..., Spec]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry of a legend: colour, text, and how it is drawn (``box``, ``line``, ``dash`` or ``open``)."""
+
+    colour: str
+    text: str
+    form: str = "box"
+
+
+@dataclass(slots=True)
+class Page:
+    """A plan in one language, being written."""
+
+    plan: Plan
+    words: Words
+    #: Kinds of pictures drawn so far; they number the ids inside.
+    drawn: int = field(default=0)
+
+    def figure(self, name: str) -> Figure | None:
+        """A figure by id."""
+        return self.plan.figures.get(name)
+
+    def link(self, name: str, text: object) -> Markup:
+        """Text that leads to its figure; plain text where the plan has no such figure."""
+        return tag("a", text, href=f"#{anchor(name)}") if name in self.plan.figures else esc(text)
+
+    def shown(self, name: str) -> Markup:
+        """A figure's value, linked; says so when the plan does not have it."""
+        found = self.figure(name)
+        return esc(self.words("not_known")) if found is None else self.link(name, value(found.value, found.unit))
+
+    def interval(self, name: str) -> str:
+        """A figure's 80 % interval in words; empty when there is none or it is a point."""
+        found = self.figure(name)
+        if found is None or found.interval[0] == found.interval[1]:
+            return ""
+        return self.words.interval(*(value(end, found.unit) for end in found.interval))
+
+    def picture(self, draw: Draw, caption: str, keys: Sequence[Key] = (), *, table: Markup | None = None) -> Markup:
+        """A picture in two widths, one of which the style sheet shows, with its caption, legend and rows as a table."""
+        self.drawn += 1
+        sizes: list[Markup] = []
+        for name, wide in (("wide", True), ("narrow", False)):
+            drawing = svg(f"{name}{self.drawn}", draw(self.plan, self.words, wide=wide), esc(caption))
+            sizes.append(tag("div", Markup(drawing), class_=name))
+        legend = tag("ul", *(tag("li", swatch(key), key.text) for key in keys), class_="keys") if keys else ""
+        return tag("figure", tag("figcaption", caption), tag("div", legend, *sizes, class_="picture"), table or "")
+
+
+def swatch(key: Key) -> Markup:
+    """The sample of colour of a legend's entry."""
+    border = "1px dashed #1f2933" if key.form == "open" else f"3px {'dashed' if key.form == 'dash' else 'solid'} {key.colour}"
+    style = (
+        f"background:{key.colour}"
+        if key.form == "box"
+        else f"border:{border}"
+        if key.form == "open"
+        else f"border-top:{border};height:0"
+    )
+    return tag("i", style=style)
+
+
+def value(number: float, unit: str) -> str:
+    """A figure for readers; a factor above one is no share."""
+    return f"{number:.3g}" if unit == "" else show(number, unit)
+
+
+def money(amount: float | None) -> str:
+    """An amount in a column whose head names the currency."""
+    return "–" if amount is None else show(amount, "")
+
+
+def section(words: Words, name: str, *parts: object, breaks: bool = False) -> Markup:
+    """A section with its head; ``breaks`` begins a new sheet in print."""
+    return tag("section", tag("h2", words(name)), *parts, id=name.replace("_", "-"), class_="page" if breaks else None)
+
+
+def mark(text: str, *, warn: bool = False) -> Markup:
+    """A quiet mark beside a value."""
+    return tag("span", text, class_="mark warn" if warn else "mark")
+
+
+def stale(words: Words, *, is_stale: bool) -> Markup:
+    """The mark of an old price."""
+    return join((" ", mark(words("stale"), warn=True))) if is_stale else Markup("")
+
+
+def meter(shares: Iterable[tuple[str, float, bool]], note: Callable[[float, bool], object]) -> Markup:
+    """Bars from zero to one: name, share, and whether it is the marked one."""
+    rows: list[Markup] = []
+    for name, share, marked in shares:
+        width = f"width:{100 * min(max(share, 0.0), 1.0):.1f}%"
+        rows += [
+            tag("span", name),
+            tag("span", tag("i", style=width), class_="bar binds" if marked else "bar"),
+            tag("span", note(share, marked), class_="n"),
+        ]
+    return tag("div", *rows, class_="bars")

@@ -1,0 +1,127 @@
+"""Sentences that the planner writes in English, in the language of the report.
+
+A sentence that no pattern knows stays in English: an identifier or a source is never guessed at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from flopwise.adapters.reports._words import Words
+
+#: Pattern to Chinese, with the groups of the pattern.
+_ZH: Mapping[str, str] = {
+    r"up to (\S+) at once, (\S+) on average while it runs: (.+)": r"同时至多 \1 台，运行期间平均 \2 台：\3",
+    r"(.+); in use (.+) of the hours held": r"\1；占持有时间的 \2 在使用",
+    r"(\S+): up to (.+)": r"\1：至多 \2",
+    r"(\S+) ready in (\S+)": r"\1 于 \2 就绪",
+    r"a rate limit that holds the peak": "足以承受峰值的速率限额",
+    r"chosen in (.+)": r"选用于 \1",
+    r"cheapest on (.+)": r"最便宜：\1",
+    r"as cheap on (.+) at full use, but it does not fit the times, caps or limits as well": (
+        r"满载时在 \1 上同样便宜，但与时间、上限或约束不够契合"
+    ),
+    r"(.+) dearer per token at full use, cheapest on (.+)": r"满载时每词元贵 \1，最便宜处为 \2",
+    r"the cheapest mix of all that is allowed": "允许范围内的最低成本组合",
+    r"servers bought, nothing rented": "购买服务器，不租用",
+    r"reserved, by the hour and spot, nothing bought": "预留、按小时与抢占式，不购买",
+    r"bought and rented, no hosted API": "购买与租用，不用托管 API",
+    r"only what is owned and held already": "仅用现有设备与合约",
+    r"no offers of kind (.+) that suit the work: not a full comparison": r"没有适合该工作的 \1 报价：并非完整比较",
+    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, pays above (.+) use against (\S+) at (.+)": (
+        r"\1：以 \4 年全部成本计，自有 \2 每台 \3；与 \6（\7）相比，利用率高于 \5 时划算"
+    ),
+    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, never pays within its life against (\S+) at (.+)": (
+        r"\1：以 \4 年全部成本计，自有 \2 每台 \3；与 \5（\6）相比，寿命期内始终不划算"
+    ),
+    r"(\S+): (\S+) x (\S+) (.+) on (\S+) at (.+) cost less than (\S+) at (\S+) USD per million tokens above (.+) tokens a day": (
+        r"\1：\5 上的 \2 x \3 \4（\6）在每天超过 \9 词元时比 \7（每百万词元 \8 美元）便宜"
+    ),
+    r"(.+) stated; x (.+) in service \(promises just kept\) = (.+) in flight": (
+        r"给定 \1；乘以服务时间 \2（恰好满足承诺）= \3 个并发"
+    ),
+    r"growth (.+) a month: (.+) in (\S+) to (.+) in (\S+) at the peak, (.+) on average \((\S+) days in (\S+)\)": (
+        r"每月增长 \1：峰值由 \3 的 \2 到 \5 的 \4，平均 \6（\8 的 \7 日）"
+    ),
+    r"(.+) requests x \((\S+) in \+ (\S+) out\) = (.+); (.+) per request": r"\1 个请求 x（输入 \2 + 输出 \3）= \4；每请求 \5",
+    r"KV cache (.+) per token at (\S+): (.+) for one mean request at its end": r"KV 缓存每词元 \1（\2）：一个平均请求结束时为 \3",
+    r"(.+) per token \(causal attention at (\S+) tokens, no recompute\) x (.+) = (.+)": (
+        r"每词元 \1（因果注意力，序列 \2，无重算）x \3 = \4"
+    ),
+    r"(.+) parameters, (.+) active per token": r"\1 个参数，每词元激活 \2 个",
+    r"(.+) in (\S+) days: (.+) without failures and headroom, (.+) with headroom": (
+        r"\1，\2 天内完成：不计故障与余量为 \3，含余量为 \4"
+    ),
+    r"a run every (.+), in every month of the horizon": r"规划期内每月均运行，每 \1 一次",
+    r"(\S+) failures per accelerator and day, (\S+) days of repair, the whole server is out": (
+        r"每加速器每天 \1 次故障，维修 \2 天，整台服务器停用"
+    ),
+    r"one replica of (\S+) may fail while (\S+) availability is promised": r"承诺可用性 \2，\1 个副本中可失效一个",
+    r"(\S+) instead of (\S+) a month, for (\S+) months until more can be ordered": r"每月 \1 而非 \2，持续 \3 个月直到可再下单",
+    r"(\S+) of training": r"训练的 \1",
+    r"spares": "备件",
+    r"owned": "自有",
+    r"(\S+): one replica": r"\1：一个副本",
+    r"(\S+): growth": r"\1：增长",
+    r"headroom of (\S+) is overdrawn by (\S+): (.+); raise it or accept the shortfall": (
+        r"余量 \1 超支 \2：\3；请提高余量或接受缺口"
+    ),
+    r"headroom of (\S+) is outside the usual (\S+) to (\S+)": r"余量 \1 超出通常的 \2 至 \3",
+    r"left out: (\S+) offers of (\S+): outside region '(\S+)' \(region: any allows them\)": (
+        r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"
+    ),
+    r"left out: (\S+) needs liquid cooling, (\S+) has air": r"已排除：\1 需要液冷，\2 为风冷",
+    r"(\S+) on (.+) rests on datasheet figures alone \((.+) expected\): measure before you order": (
+        r"\1 在 \2 上仅依据数据表（预期 \3）：下单前请实测"
+    ),
+    r"global batch rounded from (\S+) to (\S+) sequences": r"全局批量由 \1 调整为 \2 条序列",
+    r"(.+) has no (\S+) rate; it lists (.+)": r"\1 没有 \2 算力；支持 \3",
+    r"use one of (.+), or another accelerator": r"改用 \1 之一，或换用其他加速器",
+    r"(.+): the closest layout \((.+)\) needs (.+) of (.+) per accelerator: (.+) missing": (
+        r"\1：最接近的布局（\2）每加速器需要 \3，仅有 \4：缺 \5"
+    ),
+    r"needs a shorter sequence, or one with (.+) of memory": r"需要更短的序列，或显存为 \1 的加速器",
+    r"(.+) of (\S+) cannot be served from (\S+) to (\S+); the (.+) binds": r"\2 的 \1 自 \3 至 \4 无法满足；约束为 \5",
+    r"(.+) of (\S+) cannot be served in (\S+); the (.+) binds": r"\2 的 \1 在 \3 无法满足；约束为 \4",
+    r"(.+) of (\S+) cannot be served; the (.+) binds": r"\2 的 \1 无法满足；约束为 \3",
+    r"it works with (.+)": r"以下条件可行：\1",
+    r"give the sites more power": "为机房提供更多电力",
+    r"Net present cost over the horizon": "规划期净现值成本",
+    r"Cash over the horizon, residual value credited": "规划期现金，已计残值",
+    r"Cash in (\d+)": r"\1 年现金",
+    r"Cost per accelerator-hour held or rented": "每持有或租用加速器小时成本",
+    r"Share of accelerator-hours with work on them": "有负载的加速器小时占比",
+    r"(\S+): work over the horizon": r"\1：规划期工作量",
+    r"(\S+): highest rate before headroom": r"\1：未计余量的最高速率",
+    r"(\S+): share of the work that the plan cannot do": r"\1：计划无法完成的工作占比",
+    r"(\S+): rate of one gang": r"\1：一组的速率",
+    r"(\S+): rate of one replica": r"\1：一个副本的速率",
+    r"(\S+): memory on the worst accelerator": r"\1：最满加速器的显存",
+    r"(\S+): share of time that makes progress \(ETTR\)": r"\1：有效推进时间占比（ETTR）",
+    r"(\S+): cost per million tokens": r"\1：每百万词元成本",
+    r"(\S+): cost per million tokens (.+)": r"\1：每百万词元成本（\2）",
+    r"(\S+): cost per useful PFLOP-hour \(model FLOPs, causal, no recompute\)": (
+        r"\1：每有效 PFLOP 小时成本（模型 FLOP，因果，无重算）"
+    ),
+    r"Reference plan: (.+) \((.+)\)": r"参考方案：\1（\2）",
+    r"assumption": "假设",
+    r"predicted rate of the chosen mode": "选定方式的预测速率",
+    r"(.+), net present": r"\1，净现值",
+}
+_COMPILED = tuple((re.compile(pattern), chinese) for pattern, chinese in _ZH.items())
+
+
+def phrase(text: str, words: Words) -> str:
+    """A planner's sentence in the language of the report.
+
+    >>> phrase("chosen in dgx-h100@dc-east", Words("zh"))
+    '选用于 dgx-h100@dc-east'
+    """
+    if words.lang != "zh":
+        return text
+    for pattern, chinese in _COMPILED:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return found.expand(chinese)
+    return words(text)
