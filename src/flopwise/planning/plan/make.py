@@ -176,7 +176,7 @@ def _summary(
 
 def _met_share(world: World) -> float:
     """The least share of any workload that is served: one that fails must not hide behind others."""
-    return 1 - max((share for share in world.sourced.unmet.values()), default=0.0)
+    return max(1 - max(world.sourced.unmet.values(), default=0.0), 0.0)
 
 
 def _peak_accelerators(world: World) -> float:

@@ -27,9 +27,11 @@ def headline(
     ranked = sorted(orders, key=lambda order: -order.amount)
     actions = ", ".join(_action(order) for order in ranked[:_NAMED]) or "order nothing"
     more = f" and {len(ranked) - _NAMED} more orders" if len(ranked) > _NAMED else ""
-    cost = f"{show(npv, 'USD')} over {months} months (80 %: {show(interval[0], 'USD')} to {show(interval[1], 'USD')})"
+    span = f"{months} months" if months > 1 else "one month"
+    cost = f"{show(npv, 'USD')} over {span} (80 %: {show(interval[0], 'USD')} to {show(interval[1], 'USD')})"
     served = "" if met >= 1 else f"; only {show(met, '1')} of the work can be done"
-    sentence = f"{actions}{more}: {cost}{_against(best, npv)}{served}."
+    compared = _against(best, npv) if orders else ""
+    sentence = f"{actions}{more}: {cost}{compared}{served}."
     return sentence[0].upper() + sentence[1:]
 
 

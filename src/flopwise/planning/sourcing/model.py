@@ -587,8 +587,13 @@ class _Model:
             },
             hosted={number: solution.of(columns) for number, columns in self.hosted.items()},
             covered=tuple(solution.of(columns).sum(axis=1) for columns in self.covered),
-            unmet={name: min(share, 1.0) if share > 2 * _SLACK else 0.0 for name, share in shares.items()},
+            unmet={name: _share(share) for name, share in shares.items()},
             objective=solution.objective / _SCALE + self.fixed_cost,
             bound=solution.bound / _SCALE + self.fixed_cost,
             stopped=solution.status is SolveStatus.FEASIBLE,
         )
+
+
+def _share(value: float) -> float:
+    """An unmet share without the solver's tolerance: nothing and everything are exact."""
+    return 0.0 if value <= 2 * _SLACK else 1.0 if value >= 1 - 2 * _SLACK else value
