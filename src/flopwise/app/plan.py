@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,8 @@ def save(made: Plan, folder: str | Path, *, lang: str = "en") -> dict[str, Path]
 
 def to_json(made: Plan) -> str:
     """The plan as JSON: exactly its fields, floats in shortest text, no infinities."""
-    return json.dumps(asdict(made), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    content: bytes = registry.load("flopwise.adapters.reports", "reports", "json").render(made, lang="en")
+    return content.decode()
 
 
 def read(path: str | Path) -> Plan:
