@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,8 @@ else:
     summaries, units = lazy("flopwise.app.summary"), lazy("flopwise.ground.units")
 
 ANSWERED, NO = 0, 2
+#: Characters of a source on the screen.
+SOURCE_WIDTH = 32
 
 
 APP = verb()
@@ -116,7 +119,12 @@ def _references(summary: PlanSummary) -> None:
 
 def _assumptions(summary: PlanSummary) -> None:
     rows = [
-        (row.assumption.path, row.assumption.value, units.show(row.swing, "USD") if row.swing else "", row.assumption.source)
+        (
+            row.assumption.path,
+            row.assumption.value,
+            units.show(row.swing, "USD") if row.swing else "",
+            _short(row.assumption.source),
+        )
         for row in summary.assumptions
     ]
     print_table(
@@ -126,4 +134,9 @@ def _assumptions(summary: PlanSummary) -> None:
         fold=("assumed", "value", "source"),
     )
     if summary.more_assumptions:
-        say(f"and {summary.more_assumptions} more in the report")
+        say(f"and {summary.more_assumptions} more in the report, with all sources")
+
+
+def _short(text: str) -> str:
+    """The beginning of a source; the report has it whole."""
+    return textwrap.shorten(text, SOURCE_WIDTH, placeholder=" ...")
