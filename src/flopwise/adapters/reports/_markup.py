@@ -14,6 +14,10 @@ class Markup(str):
     __slots__ = ()
 
 
+#: A line break; a void element has no end tag.
+BREAK = Markup("<br>")
+
+
 def esc(text: object) -> Markup:
     """Any value as escaped text; markup stays as it is.
 
@@ -63,7 +67,7 @@ def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[objec
     if total and body:
         body[-1] = Markup(body[-1].replace("<tr>", '<tr class="total">', 1))
     head = tag("tr", *(tag("th", column.head, scope="col", class_=column.style) for column in columns))
-    parts = (tag("caption", caption), tag("thead", head), tag("tbody", *body))
+    parts = (tag("caption", tag("span", caption)), tag("thead", head), tag("tbody", *body))
     return tag("div", tag("table", *parts), class_="scroll", tabindex="0")
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from flopwise.adapters.reports import _pictures as pictures
 from flopwise.adapters.reports import _series as series
-from flopwise.adapters.reports._markup import Column, Markup, anchor, bullets, esc, folded, join, table, tag
+from flopwise.adapters.reports._markup import BREAK, Column, Markup, anchor, bullets, esc, folded, join, table, tag
 from flopwise.adapters.reports._page import Key, Page, mark, money, section, value
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.domain.plan import PlanAssumption
@@ -174,8 +174,8 @@ def figures(page: Page) -> Markup:
 
 def _figure(page: Page, item: Figure) -> tuple[object, ...]:
     words = page.words
-    name = tag("div", phrase(item.label, words), tag("br"), tag("code", item.id), id=anchor(item.id))
-    shown = join((value(item.value, item.unit), tag("br"), mark(words(item.evidence.value))))
+    name = tag("div", phrase(item.label, words), BREAK, tag("code", item.id), id=anchor(item.id))
+    shown = join((value(item.value, item.unit), BREAK, mark(words(item.evidence.value))))
     inputs = [join((symbol, " = ", page.link(given, given))) for symbol, given in item.inputs.items()]
     formula = join((tag("div", phrase(item.formula, words)), tag("div", join(inputs, "; "), class_="quiet") if inputs else ""))
     return (name, shown, _interval(item), formula, join((esc(source) for source in item.sources), "; ") or "–")

@@ -125,13 +125,13 @@ def _unit_cost(page: Page) -> Markup:
     found = [f"workloads.{row.workload}{suffix}" for row in plan.demand if f"workloads.{row.workload}{suffix}" in plan.figures]
     if not found:
         return _card(words("unit_cost"), words("no_unit_cost"))
+    price = page.figure(found[0])
+    short = "" if price is None else page.link(found[0], show(price.value, "USD"))
     rows = [(name.removeprefix("workloads.").removesuffix(suffix), name) for name in found]
     lines = [join((workload, ": ", page.shown(name))) for workload, name in rows[1:4]]
     hour = join((page.shown("cost.per_accelerator_hour"), " ", words("per_accelerator_hour")))
     label = words("per_million", name=rows[0][0])
-    return _card(
-        label, page.shown(rows[0][1]), page.interval(rows[0][1]), *lines, hour if page.figure("cost.per_accelerator_hour") else ""
-    )
+    return _card(label, short, page.interval(rows[0][1]), *lines, hour if page.figure("cost.per_accelerator_hour") else "")
 
 
 def _use(page: Page) -> Markup:

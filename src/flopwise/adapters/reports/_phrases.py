@@ -123,5 +123,5 @@ def phrase(text: str, words: Words) -> str:
     for pattern, chinese in _COMPILED:
         found = pattern.fullmatch(text)
         if found is not None:
-            return found.expand(chinese)
+            return found.expand(chinese).replace(" and ", "、")
     return words(text)

@@ -99,24 +99,17 @@ def week(plan: Plan, words: Words, *, wide: bool) -> Spec:
             "labelFlush": True,
         },
     }
-    pools = [name for name, _ in hours.pools]
+    height: Spec = {"type": "quantitative", "axis": {"title": words("axis_in_use"), "tickCount": 4, "minExtent": 46}}
     used: Spec = {
         "data": {"values": hours.used},
-        "mark": {"type": "area", "interpolate": "step-after"},
+        "mark": {"type": "rect"},
         "encoding": {
-            "x": x | {"axis": x["axis"] | {"labels": False, "title": None}},
-            "y": {
-                "field": "used",
-                "type": "quantitative",
-                "stack": "zero",
-                "axis": {"title": words("axis_in_use"), "tickCount": 4, "minExtent": 46},
-            },
-            "order": {"field": "order", "type": "quantitative"},
-            "color": {
-                "field": "pool",
-                "type": "nominal",
-                "scale": {"domain": pools, "range": [colour for _, colour in hours.pools]},
-            },
+            "x": x | {"field": "at", "axis": x["axis"] | {"labels": False, "title": None}},
+            "x2": {"field": "end"},
+            "y": {"field": "floor"} | height,
+            "y2": {"field": "top"},
+            "color": {"field": "colour", "type": "nominal", "scale": None},
+            "stroke": {"field": "colour", "type": "nominal", "scale": None},
         },
     }
     names = list(hours.workloads)
@@ -131,6 +124,7 @@ def week(plan: Plan, words: Words, *, wide: bool) -> Spec:
                 "scale": {"domain": [0, 1]},
                 "axis": {"title": words("axis_need"), "format": ".0%", "values": [0, 0.5, 1], "minExtent": 46},
             },
+            "detail": {"field": "day", "type": "nominal"},
             "color": {"field": "workload", "type": "nominal", "scale": {"domain": names, "range": _cycle(LINES, len(names))}},
             "strokeDash": {
                 "field": "workload",

@@ -86,13 +86,16 @@ def hours(plan: Plan) -> Hours:
     }
     asked = tuple(name for name, peak in peaks.items() if peak > 0)[:SHOWN_WORKLOADS]
     at = {day: HOURS_PER_DAY * number for number, day in enumerate(names)}
-    used_rows = [
-        {"at": at[row.day] + row.hour, "pool": pool.pool, "used": row.used.get(pool.pool, 0.0), "order": number}
-        for row in _closed(plan)
-        for number, pool in enumerate(busy)
-    ]
+    used_rows: list[Row] = []
+    for row in plan.hours:
+        floor = 0.0
+        for name, colour in colours:
+            top = floor + row.used.get(name, 0.0)
+            start = at[row.day] + row.hour
+            used_rows.append({"at": start, "end": start + 1, "floor": floor, "top": top, "colour": colour})
+            floor = top
     need_rows = [
-        {"at": at[row.day] + row.hour, "workload": name, "share": row.need.get(name, 0.0) / peaks[name]}
+        {"at": at[row.day] + row.hour, "day": row.day, "workload": name, "share": row.need.get(name, 0.0) / peaks[name]}
         for row in _closed(plan)
         for name in asked
     ]
@@ -136,7 +139,7 @@ def timeline(plan: Plan, words: Words) -> list[Row]:
             "arrives": _day(order.arrives),
             "until": _day(order.until, end=True) if order.until else _day(plan.months[-1], end=True),
             "colour": hue(order.kind),
-            "text": f"{words.what(order)}: {words.month(order.order_by)} → {words.month(order.arrives)}",
+            "text": f"{words.month(order.order_by)} → {words.month(order.arrives)}: {words.what(order)}",
         }
         for order in rows
     ]
@@ -179,7 +182,7 @@ def tornado(plan: Plan) -> list[Row]:
             "id": row.assumption.path,
             "value": abs(row.swing or 0.0),
             "colour": LINES[1],
-            "text": f"{row.assumption.path}, {row.low} – {row.high}: {show(abs(row.swing or 0.0), 'USD')}",
+            "text": f"{show(abs(row.swing or 0.0), 'USD')}: {row.assumption.path}, {row.low} – {row.high}",
         }
         for row in rows
     ]

@@ -213,4 +213,10 @@ def _tier(page: Page, row: Concentration) -> tuple[object, ...]:
     bars = meter(((phrase(name, page.words), share, False) for name, share in ranked), lambda share, _: show(share, "1"))
     limit = "–" if row.limit is None else show(row.limit, "1")
     flag = join((" ", mark(page.words("exceeded"), warn=True))) if row.exceeded else ""
-    return (page.words(row.tier), bars, f"{row.hhi:,.0f}", f"{row.effective_number:.1f}", join((limit, flag)))
+    return (
+        page.words("tier_channel" if row.tier == "channel" else row.tier),
+        bars,
+        f"{row.hhi:,.0f}",
+        f"{row.effective_number:.1f}",
+        join((limit, flag)),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flopwise.adapters.reports import _pictures as pictures
-from flopwise.adapters.reports._markup import Column, Markup, bullets, folded, join, table, tag
+from flopwise.adapters.reports._markup import BREAK, Column, Markup, bullets, folded, join, table, tag
 from flopwise.adapters.reports._page import Key, Page, mark, meter, money, section
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.adapters.reports._theme import LINES, mix
@@ -13,6 +13,20 @@ from flopwise.ground.units import show
 
 #: The four loads of which one binds.
 _LOADS = ("memory capacity", "compute", "memory bandwidth", "interconnect")
+#: Parts of the names of details, and their unit.
+_DETAIL_UNITS = (
+    ("tokens_per_s", "tokens/s"),
+    ("saturation_rate", "req/s"),
+    ("bytes", "B"),
+    ("_time", "s"),
+    ("ttft", "s"),
+    ("tpot", "s"),
+    ("mfu", "1"),
+    ("hfu", "1"),
+    ("bubble", "1"),
+    ("_share", "1"),
+    ("utilisation", "1"),
+)
 
 
 def needed(page: Page) -> Markup:
@@ -57,7 +71,7 @@ def _mode(page: Page, row: ModeRow) -> Markup:
         (words("platform"), f"{row.platform}, {words('gang', count=f'{mode.accelerators:,}')}"),
         (words("layout"), f"{layout(mode.layout)}, {mode.precision}"),
         (words("share"), show(row.share, "1")),
-        (words("rate"), join((rate, " ", mark(words(mode.evidence.value)), tag("br"), words.interval(low, high)))),
+        (words("rate"), join((rate, " ", mark(words(mode.evidence.value)), BREAK, words.interval(low, high)))),
         (words("memory"), words("memory_of", used=show(mode.memory, "B"), all=show(mode.memory_available, "B"))),
         (words("memory_parts"), _memory(page, mode)),
         (words("unit_price"), "–" if row.unit_cost is None else show(row.unit_cost, "")),
@@ -99,11 +113,10 @@ def detail(mode: Mode) -> str:
 
 
 def _quantity(name: str, amount: float) -> str:
-    if name.endswith("_time") or name.startswith(("ttft", "tpot", "time")):
-        return show(amount, "s")
-    if name.startswith(("mfu", "hfu", "bubble")) or name.endswith("_share"):
-        return show(amount, "1")
-    return show(amount, "tokens/s" if name.startswith("tokens_per_s") else "")
+    for pattern, unit in _DETAIL_UNITS:
+        if pattern in name:
+            return show(amount, unit)
+    return show(amount, "")
 
 
 def _modes(page: Page, caption: str, rows: list[ModeRow]) -> Markup:

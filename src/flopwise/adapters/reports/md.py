@@ -145,7 +145,7 @@ def _risk(plan: Plan, words: Words) -> list[str]:
         return []
     rows = [
         (
-            words(row.tier),
+            words("tier_channel" if row.tier == "channel" else row.tier),
             ", ".join(f"{phrase(name, words)} {show(share, '1')}" for name, share in row.shares.items()),
             f"{row.hhi:,.0f}",
             f"{row.effective_number:.1f}",

@@ -27,7 +27,7 @@ else:
 
 ANSWERED, NO = 0, 2
 #: Characters of a source on the screen.
-SOURCE_WIDTH = 32
+SOURCE_WIDTH = 24
 
 
 APP = verb()
