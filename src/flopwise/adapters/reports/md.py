@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 
@@ -15,12 +16,12 @@ from flopwise.ground.units import show
 #: Orders and assumptions shown.
 _ORDERS, _ASSUMPTIONS = 7, 5
 #: Characters that mean something in Markdown or in the HTML that may stand inside it.
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$!])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$!])")
 
 
 def text(value: object) -> str:
     """A value as plain text inside Markdown: one line, nothing that is read as markup."""
-    return _SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
+    return _SPECIAL.sub(r"\\\1", html.escape(" ".join(str(value).split()), quote=False))
 
 
 def render(plan: Plan, *, lang: str) -> bytes:
