@@ -72,6 +72,20 @@ def test_unit_costs_and_ledger_agree(hours, price, kind):
     assert make_ledger([line], RATES).npv == pytest.approx(float(unit @ np.array(hours)), rel=1e-9, abs=1e-9)
 
 
+def test_what_is_paid_upfront_moves_cash_and_not_its_sum():
+    starts = np.zeros(12)
+    starts[0] = 2.0
+    plain = SupplyLine(
+        kind="reserved", unit_price=10.0, accelerators=8, arrivals=starts, held=np.full(12, 2.0), term_hours=12 * 730.0
+    )
+    early = replace(plain, upfront=0.5)
+    rates = replace(RATES, wacc=0.1)
+    first, second = (charges(line, rates)["reserved"] for line in (plain, early))
+    assert first.sum() == pytest.approx(second.sum()) == pytest.approx(2 * 12 * 730 * 10.0)
+    assert second[0] == pytest.approx(0.5 * first.sum() + 0.5 * first[0])
+    assert make_ledger([early], rates).npv > make_ledger([plain], rates).npv
+
+
 def test_every_component_speaks_for_itself():
     for name, part in components().items():
         assert part.LABEL, name

@@ -128,3 +128,16 @@ def test_a_launch_inside_the_horizon_asks_for_nothing_before():
     need = next(row for row in made.demand if row.workload == "chat")
     assert [month.peak > 0 for month in need.months] == [False] * 5 + [True] * 7
     assert all(order.arrives >= "2027-06" for order in made.orders if order.kind == "on-demand")
+
+
+def test_a_minimum_order_is_kept_or_nothing_is_ordered():
+    offers = [replace(item, min_servers=6) for item in world.shipped() if item.kind == "purchase"]
+    small = world.plan(world.scenario(world.service(peak=20.0), channels=("oem",), start="2027-08", months=24), offers)
+    assert small.status is Status.OPTIMAL
+    assert small.orders
+    assert all(order.servers >= 6 for order in small.orders)
+    rather = world.plan(
+        world.scenario(world.service(peak=2.0), channels=("oem", "nebius"), start="2027-08", months=24),
+        [*offers, *(item for item in world.shipped() if item.channel == "nebius")],
+    )
+    assert all(order.kind != "purchase" for order in rather.orders)

@@ -55,10 +55,12 @@ class SupplyLine:
         unit_price: USD per server (owned, purchase) or per server-hour (rented kinds).
         accelerators: per server.
         power: maximum IT power of one server (W).
-        arrivals: servers that arrive in each month (purchase).
+        arrivals: servers that arrive in each month (purchase), or reservations that start (reserved).
         held: servers held all month (owned, purchase, reserved).
         server_hours: hours rented by the hour (on-demand, spot).
         tail_hours: reserved server-hours that the contract obliges to pay after the horizon, shape (...,).
+        upfront: part of a reservation that is paid when it starts; the rest is paid by the hour.
+        term_hours: server-hours of a whole reservation.
         usd: money stated directly by month (hosted, commitment).
         site: rates of the site; ``None`` where the provider bears power and space.
     """
@@ -71,5 +73,7 @@ class SupplyLine:
     held: Floats | float = 0.0
     server_hours: Floats | float = 0.0
     tail_hours: Floats | float = 0.0
+    upfront: float = 0.0
+    term_hours: float = 0.0
     usd: Floats | float = 0.0
     site: SiteRates | None = None

@@ -51,6 +51,8 @@ _AT_ONCE = 400
 #: Supply that carries less than this share of the cost is left out if the rest can do its work within the gap.
 _SMALL = 0.005
 _TIDYINGS = 3
+#: No single order is larger (servers): keeps the coefficients of minimum orders small.
+_LARGEST_ORDER = 20_000.0
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
 
@@ -257,12 +259,24 @@ class _Model:
         if np.isfinite(contract.most):
             row = self.linear.add_rows(1, upper=contract.most)
             self.linear.add_entries(row, columns, 1.0)
+        if contract.offer.min_servers > 1:
+            self._least_order(contract, columns)
         return columns
+
+    def _least_order(self, contract: Contract, columns: Indices) -> None:
+        """Nothing in a month, or at least as many servers as the offer asks for."""
+        ordered = self.linear.add_variables(f"{contract.offer.id} ordered", (self.months,), upper=1.0, integer=True)
+        least = self.linear.add_rows(self.months, lower=0.0)
+        self.linear.add_entries(least, columns, 1.0)
+        self.linear.add_entries(least, ordered, -float(contract.offer.min_servers))
+        most = self.linear.add_rows(self.months, upper=0.0)
+        self.linear.add_entries(most, columns, 1.0)
+        self.linear.add_entries(most, ordered, -min(contract.most, _LARGEST_ORDER))
 
     def _without_tail(self, line: SupplyLine, monthly: Floats) -> Floats:
         """Hours owed after the horizon are a liability, not a charge of the last month's budget."""
         owed = monthly.copy()
-        owed[:, -1] -= np.asarray(line.tail_hours) * line.unit_price
+        owed[:, -1] -= np.asarray(line.tail_hours) * (1 - line.upfront) * line.unit_price
         return owed
 
     def _rent(self, pool: Pool, contract: Contract) -> Indices:

@@ -114,8 +114,11 @@ def reserved_line(pool: Pool, contract: Contract, starts: Floats, month_hours: F
         kind="reserved",
         unit_price=contract.usd,
         accelerators=pool.accelerators,
+        arrivals=starts,
         held=starts @ window,
         tail_hours=starts @ (beyond * month_hours.mean()),
+        upfront=contract.offer.upfront_share,
+        term_hours=contract.term * float(month_hours.mean()),
     )
 
 

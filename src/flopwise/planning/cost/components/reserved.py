@@ -1,4 +1,7 @@
-"""Reserved capacity: paid every hour of the term, used or not; a term that outlasts the horizon is paid in full."""
+"""Reserved capacity: paid for the whole term, used or not: a part when it starts, the rest by the hour.
+
+A term that outlasts the horizon is paid in full.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from flopwise.planning.cost.supply_line import Floats, Rates, SupplyLine
 LABEL = "Reserved capacity"
 CATEGORY = "Compute"
 BEARER = "provider"
-FORMULA = "(servers reserved x hours + hours owed after the horizon) x price per server-hour"
+FORMULA = "upfront part at the start + (servers reserved x hours + hours owed after the horizon) x price x the rest"
 
 
 def charge(line: SupplyLine, rates: Rates) -> Floats | float:
@@ -19,4 +22,5 @@ def charge(line: SupplyLine, rates: Rates) -> Floats | float:
     last = np.zeros(len(rates.month_hours))
     last[-1] = 1.0
     tail = np.asarray(line.tail_hours)[..., np.newaxis] * last
-    return (line.held * rates.month_hours + tail) * line.unit_price
+    at_start = line.arrivals * line.term_hours * line.upfront
+    return (at_start + (line.held * rates.month_hours + tail) * (1 - line.upfront)) * line.unit_price
