@@ -73,10 +73,6 @@ def test_dense_training_rates_stay_near_public_measurements(shared: Callable[[st
             errors[row["source"]].append(abs(rate / float(row["measured_tokens_per_s_per_gpu"]) - 1))
     pooled = np.concatenate([np.array(values) for values in errors.values()])
     record_property("median_by_source", {source: float(np.median(values)) for source, values in errors.items()})
-    print(
-        {source: (len(values), round(float(np.median(values)), 3)) for source, values in errors.items()},
-        np.quantile(pooled, [0.5, 0.9]),
-    )
     assert len(pooled) > 100
     assert np.median(pooled) < 0.20
     assert np.quantile(pooled, 0.9) < 0.60
