@@ -163,7 +163,6 @@ def figures(page: Page) -> Markup:
     columns = (
         Column(head=words("figure")),
         Column(head=words("value"), number=True),
-        Column(head=words("interval_head"), number=True),
         Column(head=words("formula")),
         Column(head=words("sources_head")),
     )
@@ -175,10 +174,12 @@ def figures(page: Page) -> Markup:
 def _figure(page: Page, item: Figure) -> tuple[object, ...]:
     words = page.words
     name = tag("div", phrase(item.label, words), BREAK, tag("code", item.id), id=anchor(item.id))
-    shown = join((value(item.value, item.unit), BREAK, mark(words(item.evidence.value))))
+    ends = _interval(item)
+    interval = "" if ends == "–" else tag("div", ends, class_="quiet")
+    shown = join((value(item.value, item.unit), interval, tag("div", mark(words(item.evidence.value)))))
     inputs = [join((symbol, " = ", page.link(given, given))) for symbol, given in item.inputs.items()]
     formula = join((tag("div", phrase(item.formula, words)), tag("div", join(inputs, "; "), class_="quiet") if inputs else ""))
-    return (name, shown, _interval(item), formula, join((esc(source) for source in item.sources), "; ") or "–")
+    return (name, shown, formula, join((esc(source) for source in item.sources), "; ") or "–")
 
 
 def foot(page: Page) -> Markup:

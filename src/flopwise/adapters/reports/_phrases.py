@@ -85,6 +85,17 @@ _ZH: Mapping[str, str] = {
     r"(.+) of (\S+) cannot be served from (\S+) to (\S+); the (.+) binds": r"\2 的 \1 自 \3 至 \4 无法满足；约束为 \5",
     r"(.+) of (\S+) cannot be served in (\S+); the (.+) binds": r"\2 的 \1 在 \3 无法满足；约束为 \4",
     r"(.+) of (\S+) cannot be served; the (.+) binds": r"\2 的 \1 无法满足；约束为 \3",
+    r"it works with a quota of (\S+) servers of (\S+) at once; ask the provider, or state max_servers in a quote": (
+        r"\2 同时 \1 台的配额即可行；请向供应商申请，或在报价中给出 max_servers"
+    ),
+    r"the first new servers stand in (\S+) \((\S+) from (\S+), (\S+) weeks at the 90th percentile\): start then, "
+    r"or name a channel with shorter lead times or on-demand capacity of that size": (
+        r"首批新服务器于 \1 到位（\3 的 \2，90 分位 \4 周）：届时开始，或改用交付更快或有同等按需容量的渠道"
+    ),
+    r"the least that works is (.+)": r"可行的最低条件：\1",
+    r"(\S+) needs (\S+) x (\S+) at once \((\S+) accelerators\); no contract of the scenario can hold that many": (
+        r"\1 需要同时 \2 x \3（\4 个加速器）；场景中没有合约能容纳这么多"
+    ),
     r"it works with (.+)": r"以下条件可行：\1",
     r"give the sites more power": "为机房提供更多电力",
     r"Net present cost over the horizon": "规划期净现值成本",
@@ -111,6 +122,8 @@ _ZH: Mapping[str, str] = {
 }
 _COMPILED = tuple((re.compile(pattern), chinese) for pattern, chinese in _ZH.items())
 
+_BINDS = re.compile(r"约束为 (.+)$")
+
 
 def phrase(text: str, words: Words) -> str:
     """A planner's sentence in the language of the report.
@@ -123,5 +136,6 @@ def phrase(text: str, words: Words) -> str:
     for pattern, chinese in _COMPILED:
         found = pattern.fullmatch(text)
         if found is not None:
-            return found.expand(chinese).replace(" and ", "、")
+            made = found.expand(chinese).replace(" and ", "、")
+            return _BINDS.sub(lambda binding: f"约束为{words(binding[1])}", made)
     return words(text)

@@ -17,7 +17,7 @@ _SHORT = "replace(format(datum.value, '~s'), 'G', 'B')"
 
 def _months(plan: Plan, words: Words, *, wide: bool, title: bool = True) -> Spec:
     """Axis of months: labels thin out so that they never touch."""
-    room = 12 if wide else 4
+    room = (12 if wide else 4) if words.lang == "en" else (8 if wide else 3)
     step = next(step for step in (1, 2, 3, 6, 12, 24, 60) if len(plan.months) / step <= room)
     shown = [month for number, month in enumerate(plan.months) if number % step == 0]
     label = "datum.value" if words.lang == "en" else "slice(datum.value, 0, 4) + '年' + (+slice(datum.value, 5, 7)) + '月'"

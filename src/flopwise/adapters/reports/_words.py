@@ -153,7 +153,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "figure": ("Figure", "数字"),
     "formula": ("Formula", "公式"),
     "inputs": ("Inputs", "输入"),
-    "english_notes": ("", "理由、推算与来源等自由文本以英文给出。"),
+    "english_notes": ("", "来源与部分说明为英文原文。"),
     "of_month": (", {month}", "，{month}"),
     "of_not_served": ("is not served", "无法满足"),
     "full_stop": (". ", "。"),
