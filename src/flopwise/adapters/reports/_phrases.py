@@ -111,6 +111,9 @@ _ZH: Mapping[str, str] = {
     r"(\S+): memory on the worst accelerator": r"\1：最满加速器的显存",
     r"(\S+): share of time that makes progress \(ETTR\)": r"\1：有效推进时间占比（ETTR）",
     r"(\S+): cost per million tokens": r"\1：每百万词元成本",
+    r"(\S+): cost per million tokens trained": r"\1：每百万训练词元成本",
+    r"(\S+): cost per million tokens of output": r"\1：每百万输出词元成本",
+    r"(\S+): cost per million tokens served, prompt and output": r"\1：每百万词元成本（输入与输出）",
     r"(\S+): cost per million tokens (.+)": r"\1：每百万词元成本（\2）",
     r"(\S+): cost per useful PFLOP-hour \(model FLOPs, causal, no recompute\)": (
         r"\1：每有效 PFLOP 小时成本（模型 FLOP，因果，无重算）"
