@@ -18,7 +18,7 @@ MEASURED = Path(__file__).resolve().parents[3] / "shared" / "data" / "train" / "
 
 def _rows(source: str) -> list[dict[str, str]]:
     if not MEASURED.exists():
-        pytest.skip("public measurements are not beside this checkout")
+        pytest.skip("shared data absent")
     with MEASURED.open(encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if row["source"] == source]
 

@@ -53,7 +53,7 @@ def _published() -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["kv_bytes_per_token_bf16"]]
 
 
-@pytest.mark.skipif(not ARCHITECTURES.exists(), reason="public architectures are not beside this checkout")
+@pytest.mark.skipif(not ARCHITECTURES.exists(), reason="shared data absent")
 def test_table_of_architectures_is_reproduced() -> None:
     for row in _published():
         assert kv_bytes_per_token(_arch(row), "bf16") == float(row["kv_bytes_per_token_bf16"]), row["name"]

@@ -124,7 +124,7 @@ def test_published_rates(model: ModelArch, layout: Layout, sequences: int, preci
     assert mode.interval[0] < mode.rate < mode.interval[1]
 
 
-@pytest.mark.skipif(not MEASURED.exists(), reason="public measurements are not beside this checkout")
+@pytest.mark.skipif(not MEASURED.exists(), reason="shared data absent")
 @pytest.mark.parametrize(("source", "median"), [("InternEvo", 0.08), ("vTrain-multi", 0.15)])
 def test_sources_that_the_constants_never_saw(source: str, median: float) -> None:
     """Held-out dense runs of 7B and more: the medians stated in ``training`` do not drift."""

@@ -25,6 +25,11 @@ def _months(plan: Plan, words: Words, *, wide: bool, title: bool = True) -> Spec
     return {"field": "month", "type": "ordinal", "sort": list(plan.months), "axis": axis | {"labelOverlap": False, "grid": False}}
 
 
+def _dot(plan: Plan, colour: str) -> bool | Spec:
+    """A line over one month has no length: a dot stands for it."""
+    return {"color": colour, "size": 60} if len(plan.months) == 1 else False
+
+
 def supply(plan: Plan, words: Words, *, wide: bool) -> Spec:
     """Accelerators by month and source, base below and elastic above, with what is in use as lines."""
     rows = series.supply(plan)
@@ -46,7 +51,14 @@ def supply(plan: Plan, words: Words, *, wide: bool) -> Spec:
     lines = [
         {
             "data": {"values": series.used(plan, which)},
-            "mark": {"type": "line", "color": INK, "strokeWidth": 2, "strokeDash": dash, "interpolate": "step"},
+            "mark": {
+                "type": "line",
+                "color": INK,
+                "strokeWidth": 2,
+                "strokeDash": dash,
+                "interpolate": "step",
+                "point": _dot(plan, INK),
+            },
             "encoding": {"x": x, "y": y},
         }
         for which, dash in (("mean", [4, 3]), ("peak", [1, 0]))
@@ -72,7 +84,7 @@ def demand(plan: Plan, words: Words, *, wide: bool) -> Spec:
             "encoding": {"x": x, "y": {"field": "mean"} | y},
         }
         peak: Spec = {
-            "mark": {"type": "line", "color": LINES[1], "strokeWidth": 2, "interpolate": "step"},
+            "mark": {"type": "line", "color": LINES[1], "strokeWidth": 2, "interpolate": "step", "point": _dot(plan, LINES[1])},
             "encoding": {"x": x, "y": {"field": "peak"} | y},
         }
         title = f"{name}, {unit}"

@@ -97,7 +97,12 @@ def svg(name: str, spec: Spec, label: str) -> str:
     import vl_convert  # noqa: PLC0415 - heavy, wanted only when a picture is drawn
 
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    found = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', drawn)
-    found = re.sub(r"url\(['\"]?#([^)'\"]+)['\"]?\)", rf"url(#{name}-\1)", found)
-    found = re.sub(r' (?:aria-roledescription|aria-hidden|role|aria-label)="[^"]*"', "", found)
+    found = re.sub(r"<[^>]*>", lambda element: _own(element[0], name), drawn)
     return found.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def _own(element: str, name: str) -> str:
+    """One element with ids that no other picture of the page has, and without the drawing's own roles. Text is not touched."""
+    found = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', element)
+    found = re.sub(r"url\(['\"]?#([^)'\"]+)['\"]?\)", rf"url(#{name}-\1)", found)
+    return re.sub(r' (?:aria-roledescription|aria-hidden|role|aria-label)="[^"]*"', "", found)
