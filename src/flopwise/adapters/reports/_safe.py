@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
-#: Wide forms of the same signs, which some spreadsheets read alike.
-_WIDE = ("＝", "＋", "－", "＠")
+#: Signs that begin a formula; the last is the minus of typeset text.
+_SIGNS = frozenset("=+-@\u2212")
+_BREAKS = frozenset("\t\r\n")
+#: Categories of characters that show as nothing: controls, marks without width, blanks of any width.
+_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 def text(value: str) -> str:
-    """Text that no spreadsheet runs; leading blanks do not hide a sign.
+    """Text that no spreadsheet runs; leading blanks do not hide a sign, and wide or small forms of a sign count as it.
 
     >>> text("=cmd|'/c calc'!A1"), text("dgx-h100"), text("  +1")
     ("'=cmd|'/c calc'!A1", 'dgx-h100', "'  +1")
@@ -29,8 +32,12 @@ def text(value: str) -> str:
 
 def dangerous(value: str) -> bool:
     """Whether a spreadsheet might run a text as a formula."""
-    bare = value.lstrip(" \u00a0\ufeff")
-    return value.startswith(_DANGEROUS) or bare.startswith((*_DANGEROUS, *_WIDE))
+    for letter in value:
+        if letter in _BREAKS:
+            return True
+        if unicodedata.category(letter) not in _UNSEEN:
+            return unicodedata.normalize("NFKC", letter) in _SIGNS
+    return False
 
 
 def cell(value: object) -> object:

@@ -17,6 +17,8 @@ from flopwise.ground.units import show
 _ORDERS, _ASSUMPTIONS = 7, 5
 #: Characters that mean something in Markdown or in the HTML that may stand inside it.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$!])")
+#: What begins another list, or a rule, at the start of an item.
+_MARKER = re.compile(r"^([-+=]|\d{1,9}[.)](?=\s|$))")
 
 
 def text(value: object) -> str:
@@ -30,7 +32,7 @@ def render(plan: Plan, *, lang: str) -> bytes:
     parts = [
         f"# {text(words('plan'))} {text(plan.name)}",
         f"**{text(plain(sentence(plan, words)))}**",
-        f"{text(words('as_of'))} {words.month(plan.as_of)}",
+        f"{text(words('as_of'))} {text(words.month(plan.as_of))}",
         *_cannot(plan, words),
         *_do_now(plan, words),
         *_references(plan, words),
@@ -46,6 +48,16 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequ
     rule = "|".join("---:" if number in numbers else "---" for number in range(len(heads)))
     lines = [" | ".join(map(text, heads)), *(" | ".join(map(text, row)) for row in rows)]
     return "\n".join((f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])))
+
+
+def _item(value: str) -> str:
+    """A bullet whose text begins no list or rule of its own."""
+    shown = text(value)
+    found = _MARKER.match(shown)
+    if found:
+        at = found.end() - 1
+        shown = f"{shown[:at]}\\{shown[at:]}"
+    return f"- {shown}"
 
 
 def _cannot(plan: Plan, words: Words) -> list[str]:
@@ -104,7 +116,7 @@ def _references(plan: Plan, words: Words) -> list[str]:
         for row in plan.references
     ]
     heads = tuple(words(name) for name in ("reference", "npv", "over", "unmet", "note"))
-    turns = [f"- {text(phrase(item.sentence, words))}" for item in plan.break_even]
+    turns = [_item(phrase(item.sentence, words)) for item in plan.break_even]
     return [f"## {words('mix')}", _table(heads, rows, (1, 2)), *(["\n".join(turns)] if turns else [])]
 
 
@@ -166,5 +178,5 @@ def _assumed(plan: Plan, words: Words) -> list[str]:
     ]
     heads = tuple(words(name) for name in ("assumption", "value", "range", "swing", "source"))
     parts = [f"## {words('assumed')}", _table(heads, rows, (3,)) if rows else words("no_assumptions")]
-    warned = [f"- {text(phrase(item, words))}" for item in plan.warnings]
+    warned = [_item(phrase(item, words)) for item in plan.warnings]
     return [*parts, *([f"### {words('warnings')}", "\n".join(warned)] if warned else [])]

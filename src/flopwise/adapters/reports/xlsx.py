@@ -20,14 +20,23 @@ _FORMATS = {
     "usd": "#,##0;[Red]-#,##0",
     "price": "#,##0.00####",
     "share": "0.0%",
-    "count": "#,##0.##",
+    "count": "#,##0.0#",
+    "whole": "#,##0",
     "number": "General",
     "text": "@",
 }
-_WIDTHS = {"usd": 16, "price": 14, "share": 11, "count": 13, "number": 16, "text": 24}
+_WIDTHS = {"usd": 16, "price": 14, "share": 11, "count": 13, "whole": 13, "number": 16, "text": 24}
 _WIDE_TEXT = frozenset(
     {"why", "description", "source", "verdict", "reason", "formula", "inputs", "sources_head", "note", "value_text"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A number that is formatted unlike the rest of its column."""
+
+    number: float
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ def _write(page: Any, sheet: _Sheet, words: Words, styles: dict[str, Any], head:
         page.write_string(0, column, words(name), head)
         page.set_column(column, column, 48 if name in _WIDE_TEXT else _WIDTHS[kind])
         for row, values in enumerate(sheet.rows, start=1):
-            _cell(page, (row, column), values[column], styles[kind], styles)
+            _cell(page, (row, column), values[column], kind, styles)
     page.freeze_panes(1, 1)
     page.set_landscape()
     page.fit_to_pages(1, 0)
@@ -77,9 +86,13 @@ def _write(page: Any, sheet: _Sheet, words: Words, styles: dict[str, Any], head:
         page.autofilter(0, 0, len(sheet.rows), len(sheet.columns) - 1)
 
 
-def _cell(page: Any, place: tuple[int, int], value: object, style: Any, styles: dict[str, Any]) -> None:  # noqa: ANN401 - untyped
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        page.write_number(*place, value, style)
+def _cell(page: Any, place: tuple[int, int], value: object, kind: str, styles: dict[str, Any]) -> None:  # noqa: ANN401 - untyped
+    if isinstance(value, _Value):
+        _cell(page, place, value.number, value.kind, styles)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        # A format with decimals shows a whole count as "24.": the point stays.
+        whole = kind == "count" and float(value).is_integer()
+        page.write_number(*place, value, styles["whole" if whole else kind])
     elif value is not None and value != "":
         text = str(value)
         page.write_string(*place, text, styles["quoted" if _safe.dangerous(text) else "text"])
@@ -107,13 +120,13 @@ def _summary(plan: Plan, words: Words) -> _Sheet:
         (words("sheet_sentence"), plain(sentence(plan, words))),
         (words("as_of"), plan.as_of),
         (words("status"), words(plan.status.value)),
-        (f"{words('total')} (USD)", total.total_npv),
-        (f"{words('total')}, 10 % (USD)", total.total_npv_interval[0]),
-        (f"{words('total')}, 90 % (USD)", total.total_npv_interval[1]),
-        (words("cash"), total.total_cash),
-        (words("met"), total.met_share),
+        (f"{words('total')} (USD)", _Value(total.total_npv, "usd")),
+        (f"{words('total')}, 10 % (USD)", _Value(total.total_npv_interval[0], "usd")),
+        (f"{words('total')}, 90 % (USD)", _Value(total.total_npv_interval[1], "usd")),
+        (words("cash"), _Value(total.total_cash, "usd")),
+        (words("met"), _Value(total.met_share, "share")),
         (words("peak_accelerators"), total.peak_accelerators),
-        (words("seed"), plan.seed),
+        (words("seed"), _Value(plan.seed, "number")),
         (words("scenario"), plan.scenario_digest),
         (words("catalogue"), plan.catalogue_digest),
         *(
