@@ -123,7 +123,11 @@ def load_catalogue() -> Catalogue:
 
 
 def read_catalogue(data: Traversable) -> Catalogue:
-    """A catalogue from a folder laid out like the shipped one."""
+    """A catalogue from a folder laid out like the shipped one.
+
+    Raises:
+        CatalogueError: a file cannot be read, or names contradict each other; the message names file and key.
+    """
     catalogue = Catalogue(
         accelerators=_items(data / "accelerators", read_accelerator),
         servers=_items(data / "servers", read_server),
@@ -136,7 +140,9 @@ def read_catalogue(data: Traversable) -> Catalogue:
         digest=_digest(data),
     )
     for server in catalogue.servers.values():
-        catalogue.accelerator(server.accelerator)
+        if server.accelerator not in catalogue.accelerators:
+            msg = f"{server.id}.toml: accelerator: {server.accelerator!r} is no accelerator of the catalogue"
+            raise CatalogueError(msg)
     return catalogue
 
 

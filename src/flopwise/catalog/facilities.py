@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from importlib.resources.abc import Traversable
-from typing import cast
 
-from flopwise.catalog.facts import Entry, Table
+from flopwise.catalog.facts import Entry
 from flopwise.domain.provenance import Fact
 from flopwise.domain.site import Region
 from flopwise.ground.money import ExchangeRate
@@ -36,11 +35,13 @@ def read_exchange_rates(file: Traversable) -> dict[str, ExchangeRate]:
     """
     whole = Entry.read(file)
     rates: dict[str, ExchangeRate] = {}
-    for currency, values in whole.table.items():
-        entry = Entry(file=f"{file.name}: {currency}", table=cast("Table", values))
-        rates[currency] = ExchangeRate(
-            currency=currency, usd=entry.number("usd"), as_of=entry.text("as_of"), source=entry.text("source")
-        )
+    for currency in whole.table:
+        entry = Entry(file=f"{file.name}: {currency}", table=whole.inner(currency))
+        entry.check_keys(("usd",))
+        usd = entry.number("usd")
+        if usd == 0:
+            raise entry.refusal("usd", "a rate of 0 would make prices vanish")
+        rates[currency] = ExchangeRate(currency=currency, usd=usd, as_of=entry.day("as_of"), source=entry.text("source"))
     return rates
 
 
@@ -52,7 +53,7 @@ def read_parameters(file: Traversable) -> dict[str, Fact]:
     """
     whole = Entry.read(file)
     facts: dict[str, Fact] = {}
-    for name, values in whole.table.items():
-        unit = Entry(file=f"{file.name}: {name}", table=cast("Table", values)).text("unit")
-        facts[name] = whole.fact(name, unit)
+    for name in whole.table:
+        unit = Entry(file=f"{file.name}: {name}", table=whole.inner(name)).text("unit")
+        facts[name] = whole.fact(name, unit, zero=True)
     return facts

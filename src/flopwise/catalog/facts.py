@@ -5,9 +5,11 @@ A fact is a text with a unit that inherits source, date and confidence from its 
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
@@ -75,6 +77,25 @@ class Entry:
             raise self.refusal(key, "a text is missing" if value is None else f"{value!r} is not a text")
         return value
 
+    def day(self, key: str) -> str:
+        """An ISO date."""
+        return self.checked_day(key, self.text(key))
+
+    def checked_day(self, key: str, text: str) -> str:
+        """``text`` when it is an ISO date."""
+        try:
+            date.fromisoformat(text)
+        except ValueError as error:
+            raise self.refusal(key, f"{text!r} is not a date such as 2026-08-22") from error
+        return text
+
+    def choice(self, key: str, known: Sequence[str], default: str | None = None) -> str:
+        """A text out of a list."""
+        text = self.text(key, default)
+        if text not in known:
+            raise self.refusal(key, f"{text!r} is none of {', '.join(known)}")
+        return text
+
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts, empty when there is none."""
         value: object = self.table.get(key, [])
@@ -85,26 +106,40 @@ class Entry:
     def number(self, key: str, default: float | None = None) -> float:
         """A plain number of at least 0."""
         value = self.table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
             raise self.refusal(key, "a number is missing" if value is None else f"{value!r} is not a number of at least 0")
         return float(value)
 
-    def whole(self, key: str, default: int | None = None) -> int:
-        """A whole number of at least 0."""
+    def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
+        """A whole number of at least ``least``."""
         value = self.number(key, default)
-        if value != int(value):
-            raise self.refusal(key, f"{value!r} is not a whole number")
+        if value != int(value) or value < least:
+            raise self.refusal(key, f"{value!r} is not a whole number of at least {least}")
         return int(value)
 
-    def fact(self, key: str, unit: str) -> Fact:
-        """A fact in base units.
+    def inner(self, key: str) -> Table:
+        """A table inside the file, empty when there is none."""
+        value: object = self.table.get(key, {})
+        if not isinstance(value, dict):
+            raise self.refusal(key, f"{value!r} is not a table")
+        return cast("Table", value)
+
+    def tables(self, key: str) -> tuple[Table, ...]:
+        """A list of tables, empty when there is none."""
+        value: object = self.table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast("list[object]", value)):
+            raise self.refusal(key, f"{value!r} is not a list of tables")
+        return tuple(cast("list[Table]", value))
+
+    def fact(self, key: str, unit: str, *, zero: bool = False) -> Fact:
+        """A fact in base units; more than 0, or at least 0 where ``zero`` says something.
 
         Raises:
-            CatalogueError: it is missing, has another unit, or lies outside its own range.
+            CatalogueError: it is missing, has another unit or none, is negative, or lies outside its own range.
         """
         if key not in self.table:
             raise self.refusal(key, "the fact is missing")
-        return self._fact(key, self.table[key], unit)
+        return self._fact(key, self.table[key], unit, zero=zero)
 
     def optional_fact(self, key: str, unit: str) -> Fact | None:
         """A fact, or nothing."""
@@ -112,14 +147,13 @@ class Entry:
 
     def facts(self, key: str, unit: str) -> dict[str, Fact]:
         """A table of facts by name."""
-        inside: Table = self.table.get(key, {})
-        return {name: self._fact(f"{key}.{name}", value, unit) for name, value in inside.items()}
+        return {name: self._fact(f"{key}.{name}", value, unit, zero=False) for name, value in self.inner(key).items()}
 
     def money(self, key: str, per: str = "") -> tuple[Fact, str]:
         """A price and its currency. Electricity per kWh becomes USD/J, rent per kW and month USD/W/month."""
         if key not in self.table:
             raise self.refusal(key, "the price is missing")
-        stated = self._table(self.table[key])
+        stated = self._stated(key, self.table[key])
         currencies = set[str]()
         amounts = dict[str, float | None]()
         for name in ("value", "low", "high"):
@@ -130,10 +164,10 @@ class Entry:
                     raise self.refusal(key, f"{stated[name]!r} is per {what!r}; expected per {per!r}")
                 amounts[name] = amount / _MONEY[per][1]
                 currencies.add(currency)
-        if len(currencies) != 1:
+        if len(currencies) > 1:
             raise self.refusal(key, "more than one currency")
-        currency = currencies.pop()
-        return self._made(key, stated, amounts, _MONEY[per][0] or currency), currency
+        fact = self._made(key, stated, amounts, _MONEY[per][0] or "".join(currencies), zero=False)
+        return fact, currencies.pop()
 
     def _money(self, key: str, value: object) -> tuple[float, str, str]:
         try:
@@ -141,46 +175,64 @@ class Entry:
         except UnitError as error:
             raise self.refusal(key, str(error)) from error
 
-    def _fact(self, key: str, value: object, unit: str) -> Fact:
-        stated = self._table(value)
-        unknown = stated.keys() - _FACT_KEYS
-        if unknown:
-            where = f"{key}.{min(unknown)}"
-            raise self.refusal(where, "unknown key")
-        amounts = {name: self._amount(key, stated[name], unit) if name in stated else None for name in ("value", "low", "high")}
-        return self._made(key, stated, amounts, unit)
+    def _fact(self, key: str, value: object, unit: str, *, zero: bool) -> Fact:
+        stated = self._stated(key, value)
+        # A bare number is of a stated unit or of none: 80 must not become 80 bytes.
+        bare = unit == "1" or stated.get("unit") == unit
+        amounts = dict[str, float | None]()
+        for name in ("value", "low", "high"):
+            amounts[name] = self._amount(key, stated[name], unit, bare=bare) if name in stated else None
+        return self._made(key, stated, amounts, unit, zero=zero)
 
-    def _table(self, value: object) -> Table:
-        return cast("Table", value) if isinstance(value, dict) else {"value": value}
+    def _stated(self, key: str, value: object) -> Table:
+        if not isinstance(value, dict):
+            return {"value": value}
+        stated = cast("Table", value)
+        for name in stated:
+            if name not in _FACT_KEYS:
+                where = f"{key}.{name}"
+                raise self.refusal(where, "unknown key")
+        return stated
 
-    def _amount(self, key: str, value: object, unit: str) -> float:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+    def _amount(self, key: str, value: object, unit: str, *, bare: bool) -> float:
+        if bare and isinstance(value, (int, float)) and not isinstance(value, bool):
             return float(value)
         try:
             return parse(value, unit)
         except (UnitError, KeyError) as error:
             raise self.refusal(key, str(error)) from error
 
-    def _made(self, key: str, stated: Table, amounts: Mapping[str, float | None], unit: str) -> Fact:
-        value, low, high = amounts["value"], amounts["low"], amounts["high"]
-        if value is None:
-            raise self.refusal(key, "the value is missing")
-        if (low is not None and low > value) or (high is not None and high < value):
-            raise self.refusal(key, f"{value:g} lies outside its own range {low} to {high}")
-        origin = {name: stated.get(name, self.table.get(name)) for name in _ORIGIN}
-        for name, text in origin.items():
-            if not isinstance(text, str) or not text:
-                raise self.refusal(key, f"no {name} is stated")
+    def _made(self, key: str, stated: Table, amounts: Mapping[str, float | None], unit: str, *, zero: bool) -> Fact:
+        value, low, high = self._range(key, amounts, zero=zero)
         return Fact(
             value=value,
             unit=unit,
-            source=str(origin["source"]),
-            as_of=str(origin["as_of"]),
-            confidence=self._confidence(key, str(origin["confidence"])),
+            source=self._origin(key, stated, "source"),
+            as_of=self.checked_day(key, self._origin(key, stated, "as_of")),
+            confidence=self._confidence(key, self._origin(key, stated, "confidence")),
             low=low,
             high=high,
-            note=str(stated.get("note", "")),
+            note=Entry(file=f"{self.file}: {key}", table=stated).text("note", ""),
         )
+
+    def _range(self, key: str, amounts: Mapping[str, float | None], *, zero: bool) -> tuple[float, float | None, float | None]:
+        value, low, high = amounts["value"], amounts["low"], amounts["high"]
+        if value is None:
+            raise self.refusal(key, "the value is missing")
+        for amount in (value, low, high):
+            if amount is not None and not 0 <= amount < math.inf:
+                raise self.refusal(key, f"{amount:g} is not a number of at least 0")
+        if value == 0 and not zero:
+            raise self.refusal(key, "it is 0; what is not known is left out")
+        if (low is not None and low > value) or (high is not None and high < value):
+            raise self.refusal(key, f"{value:g} lies outside its own range {low} to {high}")
+        return value, low, high
+
+    def _origin(self, key: str, stated: Table, name: str) -> str:
+        text = stated.get(name, self.table.get(name))
+        if not isinstance(text, str) or not text:
+            raise self.refusal(key, f"no {name} is stated")
+        return text
 
     def _confidence(self, key: str, text: str) -> Confidence:
         try:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from importlib.resources.abc import Traversable
-from typing import Any, cast
 
-from flopwise.catalog.facts import Entry, Table
+from flopwise.catalog.facts import Entry
 from flopwise.domain.hardware import PRECISION_BYTES, Accelerator, ExportRule, Server, Switch
 
 _ACCELERATOR_KEYS = (
@@ -17,9 +16,10 @@ _SERVER_KEYS = (
     "weight", "cooling", "released", "price", "notes",
 )  # fmt: skip
 _SWITCH_KEYS = ("name", "vendor", "technology", "radix", "port_rate", "power", "rack_units", "price", "notes")
-_EXPORT_KEYS = frozenset({"region", "since", "until", "rule", "source"})
+_EXPORT_KEYS = ("region", "since", "until", "rule", "source")
 STATUSES = ("released", "announced")
 COOLING = ("air", "liquid")
+TECHNOLOGIES = ("infiniband", "ethernet")
 
 
 def read_accelerator(file: Traversable) -> Accelerator:
@@ -34,11 +34,12 @@ def read_accelerator(file: Traversable) -> Accelerator:
     for key in (*peak, *achievable):
         if key not in PRECISION_BYTES:
             raise entry.refusal(key, f"unknown precision; known: {', '.join(PRECISION_BYTES)}")
+    for key, fact in achievable.items():
+        if fact.interval[1] > 1:
+            where = f"achievable.{key}"
+            raise entry.refusal(where, f"{fact.interval[1]:g} is no fraction of the peak")
     if not peak:
         raise entry.refusal("peak", "no rate is stated")
-    status = entry.text("status", "released")
-    if status not in STATUSES:
-        raise entry.refusal("status", f"{status!r} is none of {', '.join(STATUSES)}")
     return Accelerator(
         id=entry.id,
         name=entry.text("name"),
@@ -46,13 +47,13 @@ def read_accelerator(file: Traversable) -> Accelerator:
         architecture=entry.text("architecture"),
         aliases=entry.texts("aliases"),
         released=entry.text("released"),
-        status=status,
+        status=entry.choice("status", STATUSES, "released"),
         memory=entry.fact("memory", "B"),
         memory_bandwidth=entry.fact("memory_bandwidth", "B/s"),
         peak=peak,
         achievable=achievable,
         scale_up_bandwidth=entry.optional_fact("scale_up_bandwidth", "B/s"),
-        scale_up_domain=max(entry.whole("scale_up_domain", 1), 1),
+        scale_up_domain=entry.whole("scale_up_domain", 1, least=1),
         power=entry.optional_fact("power", "W"),
         export=_export(entry),
         notes=entry.text("notes", ""),
@@ -60,13 +61,19 @@ def read_accelerator(file: Traversable) -> Accelerator:
 
 
 def _export(entry: Entry) -> tuple[ExportRule, ...]:
-    rows = cast("list[Table]", entry.table.get("export", []))
     rules: list[ExportRule] = []
-    for row in rows:
-        if not row.keys() <= _EXPORT_KEYS or not {"region", "since", "rule", "source"} <= row.keys():
-            raise entry.refusal("export", "expected region, since, rule, source and perhaps until")
-        values: dict[str, Any] = dict(row)
-        rules.append(ExportRule(**values))
+    for table in entry.tables("export"):
+        row = Entry(file=f"{entry.file}: export", table=table)
+        row.check_keys(_EXPORT_KEYS)
+        rules.append(
+            ExportRule(
+                region=row.text("region"),
+                since=row.day("since"),
+                until=row.day("until") if "until" in table else None,
+                rule=row.text("rule"),
+                source=row.text("source"),
+            )
+        )
     return tuple(rules)
 
 
@@ -79,23 +86,20 @@ def read_server(file: Traversable) -> Server:
     entry = Entry.read(file)
     entry.check_keys(_SERVER_KEYS)
     price, currency = entry.money("price") if "price" in entry.table else (None, "USD")
-    cooling = entry.text("cooling")
-    if cooling not in COOLING:
-        raise entry.refusal("cooling", f"{cooling!r} is none of {', '.join(COOLING)}")
     return Server(
         id=entry.id,
         name=entry.text("name"),
         vendor=entry.text("vendor"),
         accelerator=entry.text("accelerator"),
-        accelerators=entry.whole("accelerators"),
+        accelerators=entry.whole("accelerators", least=1),
         aliases=entry.texts("aliases"),
-        network_bandwidth=entry.fact("network_bandwidth", "B/s"),
+        network_bandwidth=entry.fact("network_bandwidth", "B/s", zero=True),
         nics=entry.whole("nics"),
         memory=entry.fact("memory", "B"),
         power=entry.fact("power", "W"),
         rack_units=entry.number("rack_units"),
         weight=entry.optional_fact("weight", "kg"),
-        cooling=cooling,
+        cooling=entry.choice("cooling", COOLING),
         released=entry.text("released"),
         price=price,
         price_currency=currency,
@@ -115,8 +119,8 @@ def read_switch(file: Traversable) -> Switch:
         id=entry.id,
         name=entry.text("name"),
         vendor=entry.text("vendor"),
-        technology=entry.text("technology"),
-        radix=entry.whole("radix"),
+        technology=entry.choice("technology", TECHNOLOGIES),
+        radix=entry.whole("radix", least=1),
         port_rate=entry.fact("port_rate", "B/s"),
         power=entry.fact("power", "W"),
         rack_units=entry.number("rack_units"),
