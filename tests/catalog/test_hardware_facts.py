@@ -184,6 +184,25 @@ def test_reached_rates_rank_differently_from_peaks() -> None:
     assert reached[0] < reached[1]
 
 
+@pytest.mark.parametrize("precision", ["bf16", "fp8"])
+@pytest.mark.parametrize(("older", "newer"), [("h100-sxm", "h200-sxm"), ("b200", "b300")])
+def test_a_later_part_with_the_same_product_units_reaches_no_less(older: str, newer: str, precision: str) -> None:
+    first, second = accelerator(older), accelerator(newer)
+    assert first.peak[precision].value == second.peak[precision].value
+    assert second.achievable[precision].value >= first.achievable[precision].value
+
+
+def test_what_another_part_reached_is_of_low_confidence() -> None:
+    borrowed = [
+        (item.id, key, fact)
+        for item in ACCELERATORS
+        for key, fact in item.achievable.items()
+        if "same product units" in fact.source
+    ]
+    assert {(name, key) for name, key, _ in borrowed} == {("h200-sxm", "bf16"), ("b300", "fp8")}
+    assert all(fact.confidence is Confidence.LOW for *_, fact in borrowed)
+
+
 def test_early_parts_have_no_bf16() -> None:
     assert all("bf16" not in accelerator(name).peak for name in ("v100-sxm-16gb", "t4"))
 
@@ -217,7 +236,11 @@ def test_export_rules_by_date() -> None:
         return any(rule.since[:7] <= month and (rule.until is None or month <= rule.until[:7]) for rule in rules)
 
     assert all(barred(name, "2026-11") for name in ("a100", "h100", "h800", "l40s", "b200", "gb300", "mi300x", "mi355x"))
-    assert not any(barred(name, "2026-11") for name in ("l4", "a10", "l20", "ascend-910b"))
+    assert not any(barred(name, "2026-11") for name in ("t4", "a10", "l20", "ascend-910b"))
+    # Parts below 4,800 are barred by performance density, and from the day on which the rule as a whole took effect.
+    assert all(not barred(name, "2023-10") and barred(name, "2023-11") for name in ("l4", "l40", "mi210", "rtx-4090"))
+    assert barred("l40s", "2023-10")
+    assert (barred("gaudi-2", "2022-09"), barred("gaudi-2", "2022-10"), barred("gaudi-3", "2024-09")) == (False, True, True)
     assert not barred("h800", "2023-06")
     assert barred("h800", "2023-12")
     assert barred("h200", "2025-12")
@@ -326,6 +349,19 @@ def test_names_of_public_measurements_are_known(name: str) -> None:
         except UnknownNameError:
             unknown.add(text)
     assert not unknown
+
+
+@WITH_SHARED
+def test_links_reach_over_the_servers_that_were_measured() -> None:
+    """Tensor parallelism over a whole server is measured on it, so its links are one domain."""
+    wrong = set[tuple[str, str]]()
+    for row in rows("train/measured_training.csv"):
+        if row["accelerator"] == HALF_A_CHIP or not row["accel_per_node"]:
+            continue
+        item = accelerator(row["accelerator"])
+        if item.scale_up_bandwidth is not None and float(row["accel_per_node"]) > item.scale_up_domain:
+            wrong.add((item.id, row["accel_per_node"]))
+    assert not wrong
 
 
 def first_number(text: str) -> float | None:
