@@ -9,6 +9,7 @@ import pytest
 
 from flopwise.domain.plan import Status
 from flopwise.domain.workload import Launch
+from flopwise.ground.errors import FlopwiseError
 from planning import planning_world as world
 
 
@@ -141,3 +142,23 @@ def test_a_minimum_order_is_kept_or_nothing_is_ordered():
         [*offers, *(item for item in world.shipped() if item.channel == "nebius")],
     )
     assert all(order.kind != "purchase" for order in rather.orders)
+
+
+def test_a_horizon_in_the_past_is_refused_and_nothing_is_rented_in_the_past():
+    with pytest.raises(FlopwiseError, match="before the day of the plan"):
+        world.plan(world.scenario(world.service(), start="2020-01", months=6))
+    made = world.plan(world.scenario(world.service(), start="2026-10", months=6))
+    assert made.status is Status.INFEASIBLE
+    assert all(order.arrives >= "2026-12" for order in made.orders)
+    assert all(order.order_by <= f"{order.arrives}-31" for order in made.orders)
+
+
+def test_a_budget_of_nothing_names_the_least_that_works():
+    made = world.plan(world.scenario(world.service(), channels=("nebius",), months=3, monthly_budget=0.0))
+    assert re.search(r"monthly budget of \d", made.infeasibilities[0].remedy)
+
+
+def test_very_little_traffic_still_needs_a_replica():
+    made = world.plan(world.scenario(world.service(peak=1e-9), channels=("nebius",), months=3))
+    assert made.orders
+    assert made.summary.total_npv > 0

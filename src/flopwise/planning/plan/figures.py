@@ -104,7 +104,7 @@ def _totals(world: World, interval: tuple[float, float], relative: tuple[float, 
 def _year(world: World, year: str, relative: tuple[float, float]) -> Figure:
     inside = np.array([month[:4] == year for month in world.months])
     parts = {name: float(cash[inside].sum()) for name, cash in world.ledger.cash.items() if cash[inside].any()}
-    value = sum(parts.values())
+    value = float(sum(parts.values()))
     return Figure(
         id=f"cost.year.{year}",
         value=value,

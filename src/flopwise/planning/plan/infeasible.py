@@ -18,7 +18,7 @@ from flopwise.ground.errors import SolverError
 from flopwise.ground.units import show
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import pool_use
-from flopwise.planning.sourcing.model import Sourced, least_budget, solve
+from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced, least_budget, solve
 from flopwise.planning.sourcing.pools import Contract
 from flopwise.planning.sourcing.problem import Problem
 
@@ -151,7 +151,7 @@ def _budget_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:
     if factor is None:
         return "raise the budget"
     parts = [
-        f"{words} of {show(budget * factor * 1.001, 'USD')} instead of {show(budget, 'USD')}"
+        f"{words} of {show(max(budget, LEAST_BUDGET) * factor * 1.001, 'USD')} instead of {show(budget, 'USD')}"
         for words, budget in (("a capital budget", supply.capex_budget), ("a monthly budget", supply.monthly_budget))
         if budget is not None
     ]

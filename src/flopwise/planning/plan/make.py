@@ -24,6 +24,7 @@ from flopwise.domain.plan import (
 )
 from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
+from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.units import show
 from flopwise.planning.demand.blocks import make_blocks
 from flopwise.planning.demand.headroom import reconcile
@@ -58,10 +59,12 @@ def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] 
         The plan; its ``status`` is infeasible when some demand cannot be met, and then it says why.
 
     Raises:
+        FlopwiseError: the whole horizon lies before the day of the plan.
         UnknownNameError, MissingPriceError: the scenario names what is not known, or an offer has no price.
         SolverError: no usable answer within the time limit.
     """
     tell = report or (lambda *_: None)
+    _check_horizon(scenario)
     market = select(scenario, catalogue, hosted)
     pools = make_pools(scenario, catalogue, market)
     considered = _considered(scenario, catalogue, pools, tell)
@@ -76,6 +79,13 @@ def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] 
     assumptions = weigh(world, time_limit=TIME_LIMIT)
     tell("writing the plan", _STAGES, _STAGES)
     return _written(world, pools, references, reasons, assumptions)
+
+
+def _check_horizon(scenario: Scenario) -> None:
+    last = months_of(scenario.horizon.start, scenario.horizon.months)[-1]
+    if last < scenario.as_of[:7]:
+        msg = f"the horizon ends in {last}, before the day of the plan ({scenario.as_of})"
+        raise FlopwiseError(msg, hint="move horizon.start, or state as_of")
 
 
 def _considered(scenario: Scenario, catalogue: Catalogue, pools: Pools, tell: Report) -> Considered:

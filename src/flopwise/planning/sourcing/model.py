@@ -44,6 +44,10 @@ Indices = NDArray[np.int64]
 #: Components that the capital budget pays; all others run against the monthly budget.
 CAPITAL = ("hardware", "network", "storage")
 _CREDIT = "residual"
+#: Services are planned for at least this many requests/s (nine a day).
+LEAST_RATE = 1e-4
+#: A budget of nothing grows from this (USD), so that a factor can tell what would do.
+LEAST_BUDGET = 1.0
 #: Objective in thousands of USD: coefficients nearer to 1 for the solver.
 _SCALE = 1e-3
 #: Up to so many counts of whole servers by the hour are solved at once, more in a second pass.
@@ -283,8 +287,9 @@ class _Model:
         line = elastic_line(pool, contract, np.eye(self.months))
         parts = charges(line, self.problem.rates)
         per_hour = unit_npv(line, self.problem.rates)
+        open_ = np.where(np.arange(self.months) >= contract.first, contract.most, 0.0)
         columns = self.linear.add_variables(
-            f"{pool.id} by the hour", (self.months, self.blocks), upper=contract.most,
+            f"{pool.id} by the hour", (self.months, self.blocks), upper=open_[:, np.newaxis],
             cost=per_hour[:, np.newaxis] * self.hours * self.priced,
         )  # fmt: skip
         monthly = np.diag(sum(parts.values()) + np.zeros((self.months, self.months)))
@@ -431,10 +436,12 @@ class _Model:
         return [index for index, use in enumerate(self.problem.uses) if use.workload == workload]
 
     def _serving_demand(self, need: ServingNeed) -> None:
-        name, total = need.workload.name, float((need.rate * self.hours).sum())
-        rate = need.rate.ravel()
-        rows = self.linear.add_rows(rate.size, lower=rate)
-        missing = self.linear.add_variables(f"{name} unmet", need.rate.shape, upper=need.rate)
+        name = need.workload.name
+        # A rate far below this drowns in the solver's tolerance.
+        wanted = np.where(need.rate > 0, np.maximum(need.rate, LEAST_RATE), 0.0)
+        total = float((wanted * self.hours).sum())
+        rows = self.linear.add_rows(wanted.size, lower=wanted.ravel())
+        missing = self.linear.add_variables(f"{name} unmet", wanted.shape, upper=wanted)
         self.linear.add_entries(rows, missing.ravel(), 1.0)
         self.unmet[name] = (missing, self.hours / total if total else np.zeros_like(self.hours))
         uses = self._uses_of(name)
@@ -499,9 +506,9 @@ class _Model:
             factor = self.linear.add_variables("budget factor", (1,), cost=1.0)
             self.budget_factor = int(factor[0])
         if supply.capex_budget is not None:
-            self._capital_row(supply.capex_budget, factor)
+            self._capital_row(max(supply.capex_budget, LEAST_BUDGET) if free else supply.capex_budget, factor)
         if supply.monthly_budget is not None:
-            self._monthly_rows(supply.monthly_budget, factor)
+            self._monthly_rows(max(supply.monthly_budget, LEAST_BUDGET) if free else supply.monthly_budget, factor)
 
     def _site_power(self) -> None:
         overhead = 1 + self.problem.rates.power_overhead

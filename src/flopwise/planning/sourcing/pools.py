@@ -229,7 +229,7 @@ class _Maker:
             low=item.low,
             high=item.high,
             stale=item.stale,
-            first=max(months_between(self.scenario.horizon.start, arrival), 0) if weeks else 0,
+            first=max(months_between(self.scenario.horizon.start, arrival if weeks else self.scenario.as_of), 0),
             lead_weeks=weeks,
             term=offer.term_months if not elastic else 0,
             most=float(offer.max_servers) if offer.max_servers is not None else self.quota if elastic else math.inf,
