@@ -20,6 +20,8 @@ from flopwise.ground.units import MEGA
 LARGEST_FILE = 1 * MEGA
 #: Values after aliases are unfolded, and levels of nesting.
 MOST_VALUES, DEEPEST = 100_000, 40
+#: A number with more digits stays text, and is refused as text where a number belongs.
+LONGEST_NUMBER = 300
 
 Path_ = tuple[str | int, ...]
 _CORE = "tag:yaml.org,2002:"
@@ -174,6 +176,8 @@ def _number(text: str) -> int | float | str:
     """Decimal numbers only: YAML's octal, hexadecimal and base-60 spellings stay text, and text is refused where it matters."""
     plain = text.replace("_", "")
     digits = plain.lstrip("+-")
+    if len(plain) > LONGEST_NUMBER:
+        return text
     if digits.isdigit() and (digits == "0" or not digits.startswith("0")):
         return int(plain)
     if ":" in text or digits.isdigit() or digits.lower().startswith(("0x", "0b")):

@@ -104,7 +104,7 @@ def _people(value: object) -> float:
 
 
 def _month(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", value):
+    if not isinstance(value, str) or not re.fullmatch(r"(19|20|21)\d{2}-(0[1-9]|1[0-2])", value):
         msg = f"{value!r} is not a month; expected for example 2027-01"
         raise ValueError(msg)
     return value
@@ -203,6 +203,9 @@ def choice(kind: str, known: tuple[str, ...]) -> tuple[BeforeValidator, WithJson
     return BeforeValidator(read), WithJsonSchema({"type": "string", "enum": list(known)})
 
 
+#: More requests/s than all services of the world together; a larger number is a mistake of units.
+MOST_REQUESTS = 1e9
+
 EITHER = Discriminator(scalar_or_mapping)
 SCALAR, MAPPING = Tag("<scalar>"), Tag("<mapping>")
 _COUNT_SCHEMA = WithJsonSchema({"type": "integer"})
@@ -211,7 +214,7 @@ _TEXT_SCHEMA = WithJsonSchema({"type": "string"})
 
 Duration = Annotated[float, _quantity("s"), _text_schema("75 d", "800 ms")]
 Share = Annotated[float, _quantity("1", most=1.0, zero=True), _text_schema("20%", 0.2)]
-Rate = Annotated[float, _quantity("req/s"), _text_schema("40 req/s", "9000 req/h")]
+Rate = Annotated[float, _quantity("req/s", most=MOST_REQUESTS), _text_schema("40 req/s", "9000 req/h")]
 Growing = Annotated[float, _quantity("1/month", least=-0.5, most=1.0, zero=True), _text_schema("6 %/month")]
 Tokens = Annotated[float, _quantity("tokens"), _text_schema("2T", "4M tokens")]
 Power = Annotated[float, _quantity("W"), _text_schema("2 MW")]

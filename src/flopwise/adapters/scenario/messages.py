@@ -15,8 +15,16 @@ from flopwise.ground.errors import Problem, nearest
 
 def problems_of(error: ValidationError, document: Document) -> list[Problem]:
     """One problem per error, in the order of the file."""
-    found = [_problem(item, document) for item in error.errors(include_url=False)]
+    errors = error.errors(include_url=False)
+    refused = [item["loc"] for item in errors]
+    # A list whose only item was refused counts as empty: that is no second problem.
+    own = [item for item in errors if item["type"] != "too_short" or not any(_inside(item["loc"], other) for other in refused)]
+    found = [_problem(item, document) for item in own]
     return sorted(found, key=lambda problem: (problem.line or 0, problem.path))
+
+
+def _inside(outer: Sequence[int | str], inner: Sequence[int | str]) -> bool:
+    return len(inner) > len(outer) and tuple(inner[: len(outer)]) == tuple(outer)
 
 
 def _problem(error: ErrorDetails, document: Document) -> Problem:
