@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
 
 from app import plan_world
-from flopwise.adapters.reports import _pictures, _series, _theme
+from flopwise.adapters.reports import _drawing, _pictures, _series, html
+from flopwise.adapters.reports._drawing import Sketch
 from flopwise.adapters.reports._words import Words
 from flopwise.domain.plan import HourRow, Plan
 
@@ -31,34 +36,79 @@ def world() -> Plan:
     return replace(base, demand=(replace(base.demand[0], workload=HOSTILE),), hours=hours)
 
 
-def draw(plan: Plan, name: str, lang: str, *, wide: bool) -> str:
-    return _theme.svg(f"{name}{wide:d}", getattr(_pictures, name)(plan, Words(lang), wide=wide), name)
+def sketches() -> dict[tuple[str, str, bool], Sketch]:
+    plan = world()
+    return {
+        (name, lang, wide): Sketch(
+            name=f"{name}{wide:d}", spec=getattr(_pictures, name)(plan, Words(lang), wide=wide), label=name
+        )
+        for name in DRAWN
+        for lang in ("en", "zh")
+        for wide in (True, False)
+    }
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Every picture, drawn twice."""
+    made = sketches()
+    return {key: pair for key, *pair in zip(made, *(_drawing.on_page(list(sketches().values())) for _ in range(2)), strict=True)}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("name", DRAWN)
-def test_picture_is_well_formed_repeats_and_loads_nothing(name, wide, lang):
-    drawn = draw(world(), name, lang, wide=wide)
-    ET.fromstring(drawn)  # noqa: S314 - our own text
-    assert drawn == draw(world(), name, lang, wide=wide)
-    assert set(re.findall(r"https?://[^\"']+", drawn)) <= NAMESPACES
-    assert "<script" not in drawn
+def test_picture_is_well_formed_repeats_and_loads_nothing(drawn, name, wide, lang):
+    first, second = drawn[name, lang, wide]
+    ET.fromstring(first)  # noqa: S314 - our own text
+    assert first == second
+    assert set(re.findall(r"https?://[^\"']+", first)) <= NAMESPACES
+    assert "<script" not in first
 
 
-def test_hostile_workload_is_shown_as_text():
-    assert "&lt;script&gt;alert(1)" in draw(world(), "demand", "en", wide=True)
+def test_hostile_workload_is_shown_as_text(drawn):
+    assert "&lt;script&gt;alert(1)" in drawn["demand", "en", True][0]
 
 
-def test_ids_are_unique_on_a_page():
-    drawn = "".join(draw(world(), name, "en", wide=wide) for name in DRAWN for wide in (True, False))
-    ids = re.findall(r'\bid="([^"]+)"', drawn)
+def test_a_picture_that_cannot_be_drawn_is_said_and_the_page_stands(monkeypatch):
+    monkeypatch.setattr(_drawing.sys, "executable", "/nowhere/python")
+    page = html.render(world(), lang="en").decode()
+    assert "could not be drawn" in page
+    assert "<svg" not in page
+
+
+def test_a_drawer_that_dies_costs_its_pictures_only(monkeypatch, tmp_path):
+    broken = tmp_path / "_draw.py"
+    broken.write_text("import os; os.abort()")
+    monkeypatch.setattr(_drawing, "_FILE", broken)
+    assert _drawing.draw([{"mark": "bar"}] * 3) == [None] * 3
+
+
+def test_drawers_that_were_never_needed_end_with_us():
+    script = "from flopwise.adapters.reports import _drawing; _drawing.prepare(); print(*[one.pid for one in _drawing._ready])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert all(_ends(int(pid)) for pid in done.stdout.split())
+
+
+def _ends(pid: int) -> bool:
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_ids_are_unique_on_a_page(drawn):
+    page = "".join(drawn[name, "en", wide][0] for name in DRAWN for wide in (True, False))
+    ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
 
 
-def test_months_are_written_in_the_language():
-    assert "2027年1月" in draw(world(), "supply", "zh", wide=True)
-    assert "2027-01" in draw(world(), "supply", "en", wide=True)
+def test_months_are_written_in_the_language(drawn):
+    assert "2027年1月" in drawn["supply", "zh", True][0]
+    assert "2027-01" in drawn["supply", "en", True][0]
 
 
 def test_residual_lowers_the_total_of_its_year():

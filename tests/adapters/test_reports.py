@@ -13,7 +13,7 @@ import pytest
 from openpyxl import load_workbook
 
 from app import plan_world
-from flopwise.adapters.reports import _pictures, _safe, _theme
+from flopwise.adapters.reports import _drawing, _pictures, _safe, _theme
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.adapters.reports._sentence import plain, sentence
 from flopwise.adapters.reports._words import Words
@@ -319,9 +319,9 @@ def test_markdown_escapes_markup():
 
 
 def test_pictures_fit_page_and_phone():
-    for draw in (_pictures.supply, _pictures.timeline, _pictures.references, _pictures.tornado, _pictures.costs):
-        for wide, width in ((True, _theme.WIDE), (False, _theme.NARROW)):
-            drawn = _theme.svg("p", draw(full(), Words("en"), wide=wide), "x")
+    pictures = (_pictures.supply, _pictures.timeline, _pictures.references, _pictures.tornado, _pictures.costs)
+    for wide, width in ((True, _theme.WIDE), (False, _theme.NARROW)):
+        for drawn in _drawing.draw([draw(full(), Words("en"), wide=wide) for draw in pictures]):
             assert abs(float(re.search(r'width="([\d.]+)"', drawn)[1]) - width) < 12
 
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from flopwise.domain.plan import Status
 from flopwise.domain.scenario import Commitment
 from flopwise.ground.errors import MissingPriceError, UnknownNameError
+from flopwise.planning.sourcing.model import _rounded
 from planning import planning_world as world
 
 PLANS = {
@@ -174,6 +177,42 @@ def test_training_runs_at_night_on_what_serves_by_day():
     only = world.plan(world.scenario(night, channels=("oem",), start="2027-08"))
     bought = lambda made: sum(order.servers for order in made.orders if order.kind == "purchase")  # noqa: E731
     assert bought(both) < bought(alone) + bought(only)
+
+
+def test_a_short_recurring_run_leaves_its_servers_to_a_service_on_other_days():
+    owned = (world.owned(2),)
+    alone = world.plan(world.scenario(world.service(peak=80.0, profile="flat"), owned=owned))
+    both = world.plan(world.scenario(world.service(peak=80.0, profile="flat"), world.fine_tuning(), owned=owned))
+    running = [row for row in both.modes if row.mode.workload == "tune" and row.share > 0]
+    assert len(running) == 1
+    # The run needs this many server-hours a month at most; the service must not lose many more than those.
+    hours = 2e8 * 52 / 12 / (running[0].mode.rate / 1.2) / 3600 * running[0].mode.accelerators / 8
+    rented = [sum(month.on_demand_mean * 730 / 8 for pool in plan.pools for month in pool.months) / 12 for plan in (alone, both)]
+    assert rented[1] - rented[0] < 2 * 730 / 7 + hours
+    assert both.summary.met_share == 1.0
+
+
+def test_one_run_without_a_window_holds_servers_only_in_its_months():
+    run = replace(world.pretraining(), window=None, tokens=2e10)
+    made = world.plan(world.scenario(run, world.service(peak=80.0, profile="flat"), owned=(world.owned(2),)))
+    pool = next(pool for pool in made.pools if pool.pool.startswith("dgx-h100"))
+    assert sum(month.used_peak - month.used_mean > 4.0 for month in pool.months) <= 3
+    assert made.summary.met_share == 1.0
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_rounded_cuts_hold_for_every_whole_number_of_servers(data):
+    rates = data.draw(st.lists(st.floats(0.1, 50.0), min_size=1, max_size=4))
+    servers = np.array(data.draw(st.lists(st.integers(0, 6), min_size=len(rates), max_size=len(rates))))
+    elsewhere, spare = data.draw(st.floats(0.0, 30.0)), data.draw(st.floats(0.0, 20.0))
+    demand = float(np.dot(rates, servers)) + elsewhere - spare
+    assume(demand > 0)
+    for unit in rates:
+        right = demand / unit
+        fraction = np.array([right - np.floor(right)])
+        left = sum(_rounded(rate / unit, fraction)[0] * count for rate, count in zip(rates, servers, strict=True))
+        assert left + elsewhere / unit >= fraction[0] * np.ceil(right) - 1e-4
 
 
 def test_a_training_gang_stays_on_one_mode():

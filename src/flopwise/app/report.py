@@ -12,6 +12,11 @@ from flopwise.ground.errors import PlanFileError, UnknownNameError
 LANGUAGES = ("en", "zh")
 
 
+def prepare() -> None:
+    """Get ready to render while the plan is still being made: what draws pictures takes a second to start."""
+    registry.load("flopwise.adapters.reports", "reports", "html").prepare()
+
+
 def report(made: Plan, *, format: str, lang: str = "en", out: str | Path) -> Path:  # noqa: A002 - the word users know
     """Write one report.
 

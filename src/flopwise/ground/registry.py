@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ def names(package: str, kind: str) -> tuple[str, ...]:
     """
     folder = importlib.import_module(package)
     inside = {module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")}
-    outside = {point.name for point in entry_points(group=f"flopwise.{kind}")}
+    outside = {point.name for point in _entry_points(kind)}
     return tuple(sorted(inside | outside))
 
 
@@ -35,6 +36,13 @@ def load(package: str, kind: str, name: str) -> ModuleType | Any:  # noqa: ANN40
     known = names(package, kind)
     if name not in known:
         raise UnknownNameError(kind, name, known)
-    for point in entry_points(group=f"flopwise.{kind}", name=name):
-        return point.load()
+    for point in _entry_points(kind):
+        if point.name == name:
+            return point.load()
     return importlib.import_module(f"{package}.{name}")
+
+
+@cache
+def _entry_points(kind: str) -> tuple[EntryPoint, ...]:
+    """Entry points of a kind. A query reads the metadata of everything that is installed, so each is made once."""
+    return tuple(entry_points(group=f"flopwise.{kind}"))

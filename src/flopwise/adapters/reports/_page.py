@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from flopwise.adapters.reports._drawing import Sketch, on_page
 from flopwise.adapters.reports._markup import Markup, anchor, esc, join, tag
-from flopwise.adapters.reports._theme import Spec, svg
+from flopwise.adapters.reports._theme import Spec
 from flopwise.adapters.reports._words import Words
 from flopwise.domain.plan import Plan
 from flopwise.domain.provenance import Figure
@@ -30,8 +31,7 @@ class Page:
 
     plan: Plan
     words: Words
-    #: Kinds of pictures drawn so far; they number the ids inside.
-    drawn: int = field(default=0)
+    sketches: list[Sketch] = field(default_factory=list[Sketch])
 
     def figure(self, name: str) -> Figure | None:
         """A figure by id."""
@@ -55,13 +55,26 @@ class Page:
 
     def picture(self, draw: Draw, caption: str, keys: Sequence[Key] = (), *, table: Markup | None = None) -> Markup:
         """A picture in two widths, one of which the style sheet shows, with its caption, legend and rows as a table."""
-        self.drawn += 1
+        number = len(self.sketches)
         sizes: list[Markup] = []
         for name, wide in (("wide", True), ("narrow", False)):
-            drawing = svg(f"{name}{self.drawn}", draw(self.plan, self.words, wide=wide), esc(caption))
-            sizes.append(tag("div", Markup(drawing), class_=name))
+            sketch = Sketch(name=f"{name}{number}", spec=draw(self.plan, self.words, wide=wide), label=esc(caption))
+            self.sketches.append(sketch)
+            sizes.append(tag("div", _place(sketch), class_=name))
         legend = tag("ul", *(tag("li", swatch(key), key.text) for key in keys), class_="keys") if keys else ""
         return tag("figure", tag("figcaption", caption), tag("div", legend, *sizes, class_="picture"), table or "")
+
+    def drawn(self, markup: str) -> str:
+        """The markup with all pictures in their places, drawn at once."""
+        missing = esc(self.words("not_drawn"))
+        for sketch, svg in zip(self.sketches, on_page(self.sketches), strict=True):
+            markup = markup.replace(_place(sketch), svg or missing, 1)
+        return markup
+
+
+def _place(sketch: Sketch) -> Markup:
+    """Where a picture will stand. No text of a plan can look like it, because text is escaped."""
+    return Markup(f'<svg id="{sketch.name}"></svg>')
 
 
 def swatch(key: Key) -> Markup:

@@ -6,7 +6,6 @@ that is paid by use is warm; operating costs are grey.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,22 +86,3 @@ def picture(wide: bool, height: float, body: Spec) -> Spec:  # noqa: FBT001 - pa
         },
         **body,
     }
-
-
-def svg(name: str, spec: Spec, label: str) -> str:
-    """Draw a specification. ``name`` makes the ids inside unique on the page; ``label`` is read aloud.
-
-    The picture loads nothing: no base address is given and no data is named by address.
-    """
-    import vl_convert  # noqa: PLC0415 - heavy, wanted only when a picture is drawn
-
-    drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    found = re.sub(r"<[^>]*>", lambda element: _own(element[0], name), drawn)
-    return found.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-
-
-def _own(element: str, name: str) -> str:
-    """One element with ids that no other picture of the page has, and without the drawing's own roles. Text is not touched."""
-    found = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', element)
-    found = re.sub(r"url\(['\"]?#([^)'\"]+)['\"]?\)", rf"url(#{name}-\1)", found)
-    return re.sub(r' (?:aria-roledescription|aria-hidden|role|aria-label)="[^"]*"', "", found)

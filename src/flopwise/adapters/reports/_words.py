@@ -265,6 +265,10 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "per_accelerator_hour": ("per accelerator-hour held or rented", "每持有或租用的加速器小时"),
     "against_market": ("dearest platform that runs it: {most}", "可运行的最贵平台：{most}"),
     "no_unit_cost": ("nothing is served", "没有产出"),
+    "not_drawn": (
+        "This picture could not be drawn here (memory or processes are short); plan.xlsx has its numbers.",
+        "此图无法在本机绘制（内存不足或不允许新进程），数据见 plan.xlsx。",
+    ),
     "not_known": ("not known", "未知"),
     "no_pool_use": ("nothing is held or rented", "未持有或租用"),
     "all_stale": ("{count} of {all} offers are stale", "{all} 条报价中有 {count} 条过期"),

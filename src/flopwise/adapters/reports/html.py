@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
+from flopwise.adapters.reports import _drawing
 from flopwise.adapters.reports import _money as money
 from flopwise.adapters.reports import _opening as opening
 from flopwise.adapters.reports import _supply as supply
@@ -16,6 +17,11 @@ from flopwise.domain.plan import Plan
 _CODES = {"en": "en", "zh": "zh-Hans"}
 #: Nothing may be loaded, whatever a name in the plan says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def prepare() -> None:
+    """Get ready to draw: worth calling while a plan is still being made."""
+    _drawing.prepare()
 
 
 def render(plan: Plan, *, lang: str) -> bytes:
@@ -49,5 +55,5 @@ def render(plan: Plan, *, lang: str) -> bytes:
         tag("title", f"{page.words('plan')} {plan.name}"),
         tag("style", Markup(style)),
     )
-    body = tag("body", tag("main", *sections))
-    return f"<!doctype html>\n{tag('html', head, body, lang=_CODES[lang])}\n".encode()
+    body = page.drawn(tag("body", tag("main", *sections)))
+    return f"<!doctype html>\n{tag('html', head, Markup(body), lang=_CODES[lang])}\n".encode()

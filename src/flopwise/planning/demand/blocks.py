@@ -3,6 +3,9 @@
 A month is a weekday and a weekend day of 24 hours each (UTC), so time zones, coincident peaks and idle
 nights stay visible. Hours with nearly the same mix of loads are merged into few blocks; an hour in which a
 workload has its peak is merged only with hours of the same load, so peaks are never averaged away.
+
+Where training shares servers with other work, the hours of each kind are cut again into parts of one, two and four
+sevenths: a run of one day a week must hold its servers on that day, not on all of them.
 """
 
 from __future__ import annotations
@@ -34,19 +37,34 @@ PROFILES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "consumer": (_CONSUMER, tuple(min(1.0, 1.04 * value) for value in _CONSUMER)),
     "global": (tuple(0.75 + 0.25 * value for value in _CONSUMER), tuple(0.72 + 0.22 * value for value in _CONSUMER)),
 }
+#: One, two and four sevenths add up to any number of days a week.
+DAYS_OF_WEEK = (1 / 7, 2 / 7, 4 / 7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """``of_hour[day, hour]`` is the block of an hour; ``hours[month, block]`` its hours in each month."""
+    """Hours of a month that are alike.
 
-    of_hour: NDArray[np.int64]
+    Attributes:
+        kind_of_hour: kind of each representative hour, (2 day types, 24).
+        kind: kind of the hours that each block is a part of, (blocks,).
+        hours: hours of each block, (months, blocks).
+    """
+
+    kind_of_hour: NDArray[np.int64]
+    kind: NDArray[np.int64]
     hours: Floats
 
     @property
     def count(self) -> int:
         """Number of blocks."""
         return self.hours.shape[1]
+
+    def by_hour(self, values: Floats, month: int) -> Floats:
+        """Mean of a value by block, (blocks,), in each representative hour of a month: (2 day types, 24)."""
+        weight = self.hours[month]
+        total = np.bincount(self.kind, weights=weight * values)
+        return (total / np.bincount(self.kind, weights=weight))[self.kind_of_hour]
 
 
 def hourly_shape(profile: str, timezone: str, as_of: str) -> Floats:
@@ -62,13 +80,14 @@ def hourly_shape(profile: str, timezone: str, as_of: str) -> Floats:
     return np.roll(local, -hours, axis=1)
 
 
-def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8) -> Blocks:
-    """Merge the 48 representative hours into at most ``limit`` blocks by likeness of all shapes.
+def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8, parts: Sequence[float] = (1.0,)) -> Blocks:
+    """Merge the 48 representative hours into at most ``limit`` kinds by likeness of all shapes, each cut into parts.
 
     Args:
         shapes: one (2, 24) array per workload, relative to its peak.
         months: ISO months of the horizon.
-        limit: blocks wanted; more are returned if peaks that must stay apart need them.
+        limit: kinds of hours wanted; more are returned if peaks that must stay apart need them.
+        parts: shares of the hours of each kind that become blocks of their own; they sum to 1.
 
     Complexity: agglomerative over 48 points, O(48**3) at most.
     """
@@ -78,16 +97,18 @@ def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8)
     label = _merge(points, weight, limit)
     of_hour = label.reshape(2, HOURS_PER_DAY)
     member = np.eye(label.max() + 1)[of_hour].sum(axis=1)  # hours of each block in one day of each type
-    return Blocks(of_hour=of_hour, hours=hours_of_day @ member)
+    hours = hours_of_day @ member
+    kinds = np.arange(hours.shape[1])
+    return Blocks(kind_of_hour=of_hour, kind=np.repeat(kinds, len(parts)), hours=np.kron(hours, np.asarray(parts)))
 
 
 def block_means(shape: Floats, blocks: Blocks, months: Sequence[str]) -> Floats:
     """Mean of an hourly shape in each block, weighted by how often each day type occurs. Shape (blocks,)."""
     days = np.array([[weekdays_in(month), days_in(month) - weekdays_in(month)] for month in months], dtype=float).sum(axis=0)
     weight = np.repeat(days, HOURS_PER_DAY)
-    label = blocks.of_hour.ravel()
-    total = np.bincount(label, weights=weight * shape.ravel(), minlength=blocks.count)
-    return total / np.bincount(label, weights=weight, minlength=blocks.count)
+    label = blocks.kind_of_hour.ravel()
+    total = np.bincount(label, weights=weight * shape.ravel())
+    return (total / np.bincount(label, weights=weight))[blocks.kind]
 
 
 def _merge(points: Floats, weight: Floats, limit: int) -> NDArray[np.int64]:

@@ -17,11 +17,13 @@ from flopwise.domain.calendar import days_in, first_day, months_between
 from flopwise.domain.scenario import Scenario
 from flopwise.domain.workload import ExperimentWorkload, Launch, ServingWorkload, TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, HOURS_PER_DAY
-from flopwise.planning.demand.blocks import Blocks, block_means, hourly_shape
+from flopwise.planning.demand.blocks import DAYS_OF_WEEK, Blocks, block_means, hourly_shape, make_blocks
 
 Floats = NDArray[np.float64]
 #: A launch at least this likely is planned for; a less likely one is left out and said so.
 LIKELY = 0.5
+#: Kinds of hours where each is cut into parts: fewer, so that the model stays as large as it can be solved quickly.
+_KINDS_IN_PARTS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,18 @@ def shapes_of(scenario: Scenario) -> list[Floats]:
         for workload in scenario.workloads
         if isinstance(workload, ServingWorkload)
     ]
+
+
+def plan_blocks(scenario: Scenario, months: Sequence[str]) -> Blocks:
+    """Blocks of a scenario: cut by days of the week where recurring training meets other work in some month."""
+    shapes = shapes_of(scenario)
+    blocks = make_blocks(shapes, months)
+    needs = make_needs(scenario, months, blocks)
+    at_work = np.sum([need.active for need in (*needs.serving, *needs.training)], axis=0)
+    recurring = [need.active for need in needs.training if need.monthly is not None]
+    if not np.any(np.any(recurring, axis=0) & (at_work > 1)):
+        return blocks
+    return make_blocks(shapes, months, _KINDS_IN_PARTS, DAYS_OF_WEEK)
 
 
 def server_hours(seconds: Floats, blocks: Blocks) -> Floats:

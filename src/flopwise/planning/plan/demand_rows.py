@@ -7,7 +7,7 @@ import numpy as np
 from flopwise.domain.mode import Mode
 from flopwise.domain.plan import DemandRow, HourRow, ModeRow, MonthlyNeed
 from flopwise.domain.workload import TrainingWorkload
-from flopwise.ground.units import DAY, HOUR, MILLION_TOKENS, show
+from flopwise.ground.units import DAY, HOUR, HOURS_PER_DAY, MILLION_TOKENS, show
 from flopwise.perf.flops import Convention, forward_flops, training_flops
 from flopwise.perf.kv import kv_bytes_per_token
 from flopwise.perf.parameters import count
@@ -228,16 +228,16 @@ def hour_rows(world: World) -> tuple[HourRow, ...]:
     """Representative days of the last month with all workloads in it: need and accelerators in use by the hour."""
     month = _busiest_month(world)
     loads = {need.workload.name: day_load(need, month) for need in world.needs.serving}
+    working = {
+        pool.id: world.needs.blocks.by_hour(use.used_mean[month], month) * pool.accelerators
+        for pool, use in zip(world.problem.pools, world.use, strict=True)
+        if use.used_mean[month].any()
+    }
     rows: list[HourRow] = []
     for day, day_name in enumerate(DAY_TYPES):
-        for hour in range(world.needs.blocks.of_hour.shape[1]):
-            block = int(world.needs.blocks.of_hour[day, hour])
+        for hour in range(HOURS_PER_DAY):
             need = {name: float(load[day, hour]) for name, load in loads.items()}
-            used = {
-                pool.id: float(use.used_mean[month, block]) * pool.accelerators
-                for pool, use in zip(world.problem.pools, world.use, strict=True)
-                if use.used_mean[month].any()
-            }
+            used = {pool: float(by_hour[day, hour]) for pool, by_hour in working.items()}
             rows.append(HourRow(month=world.months[month], day=day_name, hour=hour, need=need, used=used))
     return tuple(rows)
 

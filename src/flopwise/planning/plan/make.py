@@ -26,9 +26,8 @@ from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.units import show
-from flopwise.planning.demand.blocks import make_blocks
 from flopwise.planning.demand.headroom import reconcile
-from flopwise.planning.demand.needs import make_needs, shapes_of
+from flopwise.planning.demand.needs import make_needs, plan_blocks
 from flopwise.planning.market import select
 from flopwise.planning.plan import cost_rows, demand_rows, supply_rows
 from flopwise.planning.plan.figures import make_figures
@@ -90,7 +89,7 @@ def _check_horizon(scenario: Scenario) -> None:
 
 def _considered(scenario: Scenario, catalogue: Catalogue, pools: Pools, tell: Report) -> Considered:
     months = months_of(scenario.horizon.start, scenario.horizon.months)
-    blocks = make_blocks(shapes_of(scenario), months)
+    blocks = plan_blocks(scenario, months)
     needs = make_needs(scenario, months, blocks)
     rates = make_rates(scenario, catalogue, blocks.hours.sum(axis=1))
     return make_problem(scenario, catalogue, needs, pools, rates, tell)

@@ -51,7 +51,7 @@ LEAST_BUDGET = 1.0
 #: Objective in thousands of USD: coefficients nearer to 1 for the solver.
 _SCALE = 1e-3
 #: Up to so many counts of whole servers by the hour are solved at once, more in a second pass.
-_AT_ONCE = 400
+_AT_ONCE = 700
 #: Supply that carries less than this share of the cost is left out if the rest can do its work within the gap.
 _SMALL = 0.005
 _TIDYINGS = 3
@@ -59,6 +59,8 @@ _TIDYINGS = 3
 _LARGEST_ORDER = 20_000.0
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
+#: Right sides nearer to a whole number than this give no cut: its coefficients would drown in the tolerance.
+_LEAST_FRACTION = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +332,7 @@ class _Model:
         self.serving: dict[int, Indices] = {}
         self.training: dict[int, Indices] = {}
         self.open: dict[int, Indices] = {}
+        self.holds: dict[int, Indices] = {}
         self.chosen: dict[int, Indices] = {}
         for number, use in enumerate(self.problem.uses):
             name = f"{use.workload} on {self.problem.pools[use.pool].id} as {use.choice.mode.accelerators}"
@@ -340,6 +343,7 @@ class _Model:
                 share = self._share(trainings[use.workload])[:, np.newaxis]
                 self.training[number] = self.linear.add_variables(name, shape, upper=share)
                 self.open[number] = self.linear.add_variables(f"{name} open", (self.blocks,), upper=1.0, integer=True)
+                self.holds[number] = self._months_held(name, self.open[number], trainings[use.workload])
                 self.chosen[number] = self.linear.add_variables(f"{name} chosen", (1,), upper=1.0, integer=True)
         self.hosted: dict[int, Indices] = {}
         if self.allowed.hosted:
@@ -352,6 +356,22 @@ class _Model:
                 for block in range(self.blocks):
                     self.running.append((columns[:, block], np.diag(requests[:, block] * use.usd_per_request)))
                 self.hosted[number] = columns
+
+    def _months_held(self, name: str, open_: Indices, need: TrainingNeed) -> Indices:
+        """Whether the gang holds its servers, (active months, blocks): in its blocks, and of one run only in its months."""
+        months = int(need.active.sum())
+        if need.monthly is not None:
+            return np.broadcast_to(open_, (months, self.blocks))
+        runs = self.linear.add_variables(f"{name} runs", (months, 1), upper=1.0, integer=True)
+        holds = self.linear.add_variables(f"{name} holds", (months, self.blocks), upper=1.0)
+        for whole in (runs, open_):
+            rows = self.linear.add_rows(holds.size, upper=0.0)
+            self.linear.add_entries(rows.reshape(holds.shape), holds, 1.0)
+            self.linear.add_entries(rows.reshape(holds.shape), whole, -1.0)
+        both = self.linear.add_rows(holds.size, upper=1.0).reshape(holds.shape)
+        for columns, sign in ((runs, 1.0), (open_, 1.0), (holds, -1.0)):
+            self.linear.add_entries(both, columns, sign)
+        return holds
 
     def _share(self, need: TrainingNeed) -> Floats:
         """Share of each month in which the work may run."""
@@ -381,7 +401,7 @@ class _Model:
                 self.linear.add_entries(rows, self.serving[index].ravel(), servers)
             elif whole_gangs:
                 active = np.flatnonzero(self._training_need(index).active)
-                self.linear.add_entries(table[active], self.open[index][np.newaxis, :], servers)
+                self.linear.add_entries(table[active], self.holds[index], servers)
             else:
                 self.linear.add_entries(rows, self.training[index].ravel(), servers)
         if number in self.held:
@@ -453,6 +473,52 @@ class _Model:
                 self.linear.add_entries(rows, self.hosted[number].ravel(), 1.0)
         if uses:
             self._smallest_deployment(need, uses)
+            self._whole_server_cuts(need, wanted, missing)
+
+    def _whole_server_cuts(self, need: ServingNeed, wanted: Floats, missing: Indices) -> None:
+        """What counting servers whole implies even where they are counted in parts: the bound is nearer to the answer.
+
+        Servers z of pools with rates a carry a service with what is hosted or missing, y: sum a z + y >= demand. With
+        both sides over the rate of one pool, f the fraction of the right side and g those of the coefficients, mixed
+        integer rounding gives sum (f floor(a) + min(f, g)) z + y >= f ceil(demand) (Nemhauser and Wolsey, 1990).
+        """
+        rates = self._server_rates(need)
+        hosted = [n for n, use in enumerate(self.problem.hosted) if use.workload == need.workload.name and n in self.hosted]
+        for unit in sorted(set(rates.values())):
+            right = (wanted / unit).ravel()
+            fraction = right - np.floor(right + _SLACK)
+            cells = np.flatnonzero(fraction > _LEAST_FRACTION)
+            part = fraction[cells]
+            rows = self.linear.add_rows(
+                cells.size, lower=part * np.ceil(right[cells]) - self._owned_part(rates, unit, cells, part)
+            )
+            self.linear.add_entries(rows, missing.ravel()[cells], 1.0 / unit)
+            for number in hosted:
+                self.linear.add_entries(rows, self.hosted[number].ravel()[cells], 1.0 / unit)
+            for number, rate in rates.items():
+                weight = _rounded(rate / unit, part)
+                if number in self.elastic:
+                    self.linear.add_entries(rows, self.elastic[number].ravel()[cells], weight)
+                if number in self.held:
+                    self.linear.add_entries(rows, self.held[number][cells // self.blocks], weight)
+
+    def _server_rates(self, need: ServingNeed) -> dict[int, float]:
+        """Requests/s that one whole server of each pool carries at most, headroom taken off."""
+        rates: dict[int, float] = {}
+        for index in self._uses_of(need.workload.name):
+            use = self.problem.uses[index]
+            rates[use.pool] = max(rates.get(use.pool, 0.0), use.rate / use.servers / (1 + self.problem.headroom))
+        return rates
+
+    def _owned_part(self, rates: Mapping[int, float], unit: float, cells: Indices, part: Floats) -> Floats:
+        """What owned servers add to the left side of the cuts, (cells,)."""
+        return np.sum(
+            [
+                _rounded(rate / unit, part) * self.problem.pools[number].owned[cells // self.blocks]
+                for number, rate in rates.items()
+            ],
+            axis=0,
+        )
 
     def _smallest_deployment(self, need: ServingNeed, uses: list[int]) -> None:
         """A service that runs on own or rented capacity in a month holds one replica per zone in every hour of it."""
@@ -493,7 +559,7 @@ class _Model:
         share = self._share(need)[active]
         rows = self.linear.add_rows(len(active) * self.blocks, upper=0.0).reshape(len(active), self.blocks)
         self.linear.add_entries(rows, self.training[index][active], 1.0)
-        self.linear.add_entries(rows, self.open[index][np.newaxis, :], -share[:, np.newaxis])
+        self.linear.add_entries(rows, self.holds[index], -share[:, np.newaxis])
         chosen = self.linear.add_rows(self.blocks, upper=0.0)
         self.linear.add_entries(chosen, self.open[index], 1.0)
         self.linear.add_entries(chosen, self.chosen[index], -1.0)
@@ -584,8 +650,9 @@ class _Model:
         for mine, theirs in ((self.buys, other.buys), (self.reserves, other.reserves)):
             for key, columns in mine.items():
                 self.linear.fix(columns, np.round(solution.of(theirs[key])))
-        for index, columns in self.open.items():
-            self.linear.fix(columns, np.round(solution.of(other.open[index])))
+        for mine, theirs in ((self.open, other.open), (self.holds, other.holds)):
+            for index, columns in mine.items():
+                self.linear.fix(columns, np.round(solution.of(theirs[index])))
         for index, columns in self.chosen.items():
             self.linear.fix(columns, np.round(solution.of(other.chosen[index])))
         for index, columns in self.training.items():
@@ -603,9 +670,7 @@ class _Model:
             elastic={number: solution.of(columns) for number, columns in self.elastic.items()},
             serving={number: solution.of(columns) for number, columns in self.serving.items()},
             training={number: solution.of(columns) for number, columns in self.training.items()},
-            open_gangs={
-                number: np.outer(self._training_need(number).active, whole(columns)) for number, columns in self.open.items()
-            },
+            open_gangs={number: self._by_month(number, whole(columns)) for number, columns in self.holds.items()},
             hosted={number: solution.of(columns) for number, columns in self.hosted.items()},
             covered=tuple(solution.of(columns).sum(axis=1) for columns in self.covered),
             unmet={name: _share(share) for name, share in shares.items()},
@@ -613,6 +678,18 @@ class _Model:
             bound=solution.bound / _SCALE + self.fixed_cost,
             stopped=solution.status is SolveStatus.FEASIBLE,
         )
+
+    def _by_month(self, index: int, active: Floats) -> Floats:
+        """(active months, blocks) of a training use spread over all months."""
+        values = np.zeros((self.months, self.blocks))
+        values[self._training_need(index).active] = active
+        return values
+
+
+def _rounded(coefficient: float, fraction: Floats) -> Floats:
+    """Coefficient of mixed integer rounding for a right side with the given fractions."""
+    whole = np.floor(coefficient + _SLACK)
+    return fraction * whole + np.minimum(np.maximum(coefficient - whole, 0.0), fraction)
 
 
 def _share(value: float) -> float:

@@ -16,6 +16,7 @@ from flopwise.faces.cli.table import VERBS
 
 if TYPE_CHECKING:
     from flopwise.app import plan as plans
+    from flopwise.app import report as reports
     from flopwise.app import scenario as scenarios
     from flopwise.app import summary as summaries
     from flopwise.app.summary import PlanSummary
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from flopwise.ground import units
 else:
     plans, scenarios = lazy("flopwise.app.plan"), lazy("flopwise.app.scenario")
+    reports = lazy("flopwise.app.report")
     summaries, units = lazy("flopwise.app.summary"), lazy("flopwise.ground.units")
 
 ANSWERED, NO = 0, 2
@@ -45,6 +47,7 @@ def plan(
 ) -> int:
     """Plan a scenario, write the plan's files and print one screen about it."""
     read = scenarios.load(scenario, as_of=as_of)
+    reports.prepare()
     with progress() as show:
         made = plans.plan(read, progress=show)
     folder = out or Path(f"{made.name}-plan")
