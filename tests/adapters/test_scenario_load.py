@@ -13,6 +13,7 @@ from flopwise.adapters.scenario.schema import UsersPart
 from flopwise.adapters.scenario.traffic import users_rate
 from flopwise.domain.workload import ExperimentWorkload, ServingWorkload, TrainingWorkload
 from flopwise.ground.units import DAY, GIBI, HOUR, KILO, parse
+from flopwise.planning.demand.blocks import hourly_shape
 
 TRAFFIC = "traffic: {peak: 5 req/s, profile: office-hours, timezone: UTC, growth: 3 %/month}"
 
@@ -68,6 +69,42 @@ def test_a_missing_peak_factor_is_noted(tmp_path):
     users = "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12}}"
     scenario = load_text(bent(TRAFFIC, users), tmp_path)
     assert "workloads.chat.traffic.users.peak_factor" in assumed(scenario)
+
+
+def test_the_peak_factor_moves_the_peak_and_not_the_volume(tmp_path):
+    """A year of 20,000 users is the same work whether they come at once or spread out."""
+    means = {}
+    for factor in (1.5, 2.5, 6.0):
+        users = f"traffic: {{users: {{count: 20k, active_share: 8%, requests_per_hour: 12, peak_factor: {factor}}}}}"
+        traffic = chat(bent(TRAFFIC, users), tmp_path).traffic
+        shape = hourly_shape(traffic.profile, traffic.timezone, "2026-12-01", traffic.mean_share)
+        assert shape.max() == pytest.approx(1.0)
+        means[factor] = traffic.peak * (5 * shape[0].mean() + 2 * shape[1].mean()) / 7
+    assert list(means.values()) == pytest.approx([20_000 * 0.08 * 12 / 3600] * 3, rel=1e-6)
+
+
+def test_counted_users_without_a_profile_do_not_peak_all_day(tmp_path):
+    users = "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12}}"
+    scenario = load_text(bent(TRAFFIC, users), tmp_path)
+    assert "workloads.chat.traffic.profile" in assumed(scenario)
+    assert chat(bent(TRAFFIC, users), tmp_path).traffic.profile == "office-hours"
+
+
+def test_users_of_a_flat_day_have_no_busiest_hour(tmp_path):
+    users = "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12}, profile: flat}"
+    assert chat(bent(TRAFFIC, users), tmp_path).traffic.peak == pytest.approx(20_000 * 0.08 * 12 / 3600)
+
+
+def test_rates_of_exchange_in_use_are_noted(tmp_path):
+    noted = assumed(load_text(bent("0.08 USD/kWh", "0.08 EUR/kWh"), tmp_path))
+    assert "European Central Bank" in noted["exchange_rates.EUR"].source
+    assert "exchange_rates.CNY" not in noted
+
+
+def test_a_short_run_takes_a_smaller_step(tmp_path):
+    text = BARE.replace("tokens: 1B", "tokens: 30k")
+    train = next(item for item in load_text(text, tmp_path).workloads if isinstance(item, TrainingWorkload))
+    assert train.global_batch == 30e3
 
 
 def test_concurrency_becomes_a_rate_by_littles_law(tmp_path):
@@ -226,6 +263,28 @@ def test_every_problem_at_once_each_with_its_line(tmp_path):
         ("peak: 5 req/s,", "peak: 5 req/s, concurrency: 3,", "workloads[1].traffic", "exactly one of"),
         ("peak: 5 req/s, ", "", "workloads[1].traffic", "no amount of traffic"),
         ("p95: 3000", "p95: 30", "workloads[1].lengths.input", "below the mean"),
+        ("tokens: 200B", "tokens: 300", "workloads[0].tokens", "less than one sequence"),
+        ("tokens: 200B", "tokens: 200B\n    global_batch: 300B", "workloads[0].global_batch", "more than the"),
+        ("tokens: 200B", "tokens: 200B\n    global_batch: 10", "workloads[0].global_batch", "less than one sequence"),
+        (
+            TRAFFIC,
+            "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12, peak_factor: 90}, profile: consumer}",
+            "workloads[1].traffic.users.peak_factor",
+            "at most",
+        ),
+        (
+            TRAFFIC,
+            "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12, peak_factor: 2}, profile: flat}",
+            "workloads[1].traffic.users.peak_factor",
+            "at most 1,",
+        ),
+        (
+            TRAFFIC,
+            "traffic: {users: {count: 20k, active_share: 8%, requests_per_hour: 12, peak_factor: 0.5}}",
+            "workloads[1].traffic.users.peak_factor",
+            "at least 1",
+        ),
+        ("workloads:", "currency: EUR\nworkloads:", "currency", "expected USD"),
         ("workloads:", "calibration: [x]\nworkloads:", "calibration", "not read yet"),
     ],
 )

@@ -36,6 +36,13 @@ def test_a_capital_budget_is_kept():
     assert spent <= 1e6 * (1 + 1e-6)
 
 
+def test_a_monthly_budget_below_what_stands_already_is_said():
+    made = world.plan(world.scenario(world.service(peak=5.0), owned=(world.owned(8),), monthly_budget=1e3))
+    assert any("more than the monthly budget of 1,000 USD" in text for text in made.warnings)
+    enough = world.plan(world.scenario(world.service(peak=5.0), owned=(world.owned(8),), monthly_budget=1e6))
+    assert not any("monthly budget" in text for text in enough.warnings)
+
+
 def test_a_deadline_before_the_lead_time_says_when_the_first_servers_stand():
     made = world.plan(world.scenario(world.pretraining(days=30, start="2027-01"), channels=("oem",)))
     assert made.status is Status.INFEASIBLE

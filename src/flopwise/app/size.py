@@ -16,7 +16,7 @@ from flopwise.domain.hardware import Platform, Server
 from flopwise.domain.mode import Mode, Refusal
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.offer import Offer, OfferKind
-from flopwise.domain.workload import Growth, Lengths, ServingWorkload, Slo, TrafficProfile, TrainingWorkload
+from flopwise.domain.workload import Growth, Lengths, ServingWorkload, Slo, TrafficProfile, TrainingWorkload, step_problem
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import HOUR, MEGA, MONTH, Seconds, show
@@ -27,6 +27,8 @@ from flopwise.planning.demand.modes import Reliability, goodput
 HOURLY_KINDS = (OfferKind.ON_DEMAND, OfferKind.RESERVED, OfferKind.SPOT, OfferKind.CAPACITY_BLOCK)
 #: Gang sizes are doubled up to this when no count is given.
 LARGEST_GANG = 16_384
+#: Tokens per optimizer step of published runs of large models.
+_USUAL_BATCH = 4 * MEGA
 #: 95th percentile over mean of token counts, as in a scenario that states the mean only.
 TAIL = 3.0
 DEFAULT_HEADROOM = 0.20
@@ -92,7 +94,10 @@ class Sizing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingQuestion:
-    """A run: ``tokens`` over all epochs, gang of ``count`` or any, ``within`` seconds or any time."""
+    """A run: ``tokens`` over all epochs, gang of ``count`` or any, ``within`` seconds or any time.
+
+    ``global_batch`` are the tokens of a step: 4M by default, less for a run that is shorter.
+    """
 
     model: str
     accelerator: str
@@ -101,7 +106,7 @@ class TrainingQuestion:
     within: Seconds | None = None
     precision: str = "bf16"
     sequence: int | None = None
-    global_batch: float = 4 * MEGA
+    global_batch: float | None = None
     lora_rank: int | None = None
     top: int = 5
 
@@ -255,6 +260,11 @@ def _hour_price(offer: Offer, catalogue: Catalogue, as_of: str) -> HourPrice:
 
 
 def _training(question: TrainingQuestion, model: ModelArch) -> TrainingWorkload:
+    sequence = question.sequence or min(8192, model.max_position)
+    batch = question.global_batch or max(min(_USUAL_BATCH, question.tokens), float(sequence))
+    wrong = step_problem(question.tokens, sequence, batch)
+    if wrong:
+        raise FlopwiseError(wrong[0], hint=wrong[1])
     return TrainingWorkload(
         name="size",
         kind="training",
@@ -262,8 +272,8 @@ def _training(question: TrainingQuestion, model: ModelArch) -> TrainingWorkload:
         tokens=question.tokens,
         epochs=1.0,
         precision=question.precision,
-        sequence=question.sequence or min(8192, model.max_position),
-        global_batch=question.global_batch,
+        sequence=sequence,
+        global_batch=batch,
         window=None,
         lora_rank=question.lora_rank,
     )

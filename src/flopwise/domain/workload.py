@@ -45,6 +45,7 @@ class Growth:
 class TrafficProfile:
     """Peak request rate, its shape over representative days, and growth.
 
+    ``mean_share`` is the mean over a week relative to the peak, where it is known; the profile's own otherwise.
     ``origin`` says what the peak was computed from (peak, concurrency, users, trace, mix) and ``derivation``
     prints the arithmetic.
     """
@@ -55,6 +56,7 @@ class TrafficProfile:
     growth: Growth
     origin: str
     derivation: str
+    mean_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,20 @@ class TrainingWorkload:
     checkpoint_interval: float | None = None
     launch: Launch | None = None
     lora_rank: int | None = None
+
+
+def step_problem(tokens: float, sequence: float, batch: float) -> tuple[str, str] | None:
+    """What is wrong with a run of ``tokens`` in steps of ``batch``, and what is expected; nothing when it makes sense.
+
+    A step holds at least one sequence, and a run at least one step: with less, time per token has no meaning.
+    """
+    if tokens < sequence:
+        return f"{tokens:g} tokens are less than one sequence of {sequence:g}", "more tokens, or a shorter sequence"
+    if batch < sequence:
+        return f"a batch of {batch:g} tokens is less than one sequence of {sequence:g}", "at least one sequence"
+    if batch > tokens:
+        return f"a batch of {batch:g} tokens is more than the {tokens:g} of the whole run", "a smaller batch, or more tokens"
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ def _timezone(value: object) -> str:
     except (KeyError, ValueError, OSError):
         pass
     close = nearest(str(value), available_timezones())
-    guess = f"; did you mean {' or '.join(close)}?" if close else ""
+    guess = f"; did you mean {' or '.join(close)}?" if close else "."
     msg = f"unknown time zone {value!r}{guess} Expected an IANA name such as America/New_York or UTC"
     raise ValueError(msg)
 
@@ -184,6 +184,18 @@ def _ages(value: object) -> object:
     return read
 
 
+#: Amounts are computed and reported in one currency.
+REPORTED = "USD"
+
+
+def _reported(value: object) -> str:
+    """The one currency of reports."""
+    if value == REPORTED:
+        return REPORTED
+    msg = f"amounts are reported in {REPORTED}, not {value!r}; expected {REPORTED} (prices in EUR and CNY are converted)"
+    raise ValueError(msg)
+
+
 def scalar_or_mapping(value: object) -> str:
     """Tag of a value that may be one word or a mapping. Tags are dropped from paths in messages."""
     return "<mapping>" if isinstance(value, Mapping) else "<scalar>"
@@ -196,7 +208,7 @@ def choice(kind: str, known: tuple[str, ...]) -> tuple[BeforeValidator, WithJson
         if value in known:
             return str(value)
         close = nearest(str(value), known)
-        guess = f"; did you mean {' or '.join(close)}?" if close else ""
+        guess = f"; did you mean {' or '.join(close)}?" if close else "."
         msg = f"unknown {kind} {value!r}{guess} Known: {', '.join(known)}"
         raise ValueError(msg)
 
@@ -221,11 +233,12 @@ Power = Annotated[float, _quantity("W"), _text_schema("2 MW")]
 Bandwidth = Annotated[float, _quantity("B/s", zero=True), _text_schema("400 Gbit/s")]
 Positive = Annotated[float, _number(0.0, above=True), _NUMBER_SCHEMA]
 Weight = Annotated[float, _number(0.0), _NUMBER_SCHEMA]
-Pue = Annotated[float, _number(1.0), _NUMBER_SCHEMA]
+Factor = Annotated[float, _number(1.0), _NUMBER_SCHEMA]
 Count = Annotated[int, _whole(1), _COUNT_SCHEMA]
 CountOrZero = Annotated[int, _whole(0), _COUNT_SCHEMA]
 Months = Annotated[int, _whole(1, 120), _COUNT_SCHEMA]
 Users = Annotated[float, BeforeValidator(_people), _text_schema(20000, "20k")]
+Currency = Annotated[str, BeforeValidator(_reported), WithJsonSchema({"type": "string", "enum": [REPORTED]})]
 Month = Annotated[
     str, BeforeValidator(_month), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}$", "examples": ["2027-01"]})
 ]

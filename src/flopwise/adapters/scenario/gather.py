@@ -30,7 +30,7 @@ class Gather:
     """One reading of one scenario.
 
     ``quotes`` are the offers of the file that ``supply.quotes`` names; ``digests`` holds the digests of all files
-    that the scenario points to.
+    that the scenario points to, ``currencies`` those that amounts were converted from.
     """
 
     document: Document
@@ -43,6 +43,7 @@ class Gather:
     warnings: list[str] = field(default_factory=list[str])
     assumptions: list[Assumption] = field(default_factory=list[Assumption])
     digests: dict[str, str] = field(default_factory=dict[str, str])
+    currencies: set[str] = field(default_factory=set[str])
 
     def refuse(self, path: Path_, message: str, expected: str = "") -> None:
         """Note a problem of the file."""

@@ -16,7 +16,7 @@ from flopwise.adapters.scenario.finance import finance_of, risk_of
 from flopwise.adapters.scenario.gather import Gather, ReadModel, ReadTrace
 from flopwise.adapters.scenario.messages import problems_of
 from flopwise.adapters.scenario.schema import ScenarioPart
-from flopwise.adapters.scenario.supply import supply_of
+from flopwise.adapters.scenario.supply import note_exchange_rates, supply_of
 from flopwise.adapters.scenario.workloads import workloads_of
 from flopwise.catalog import Catalogue
 from flopwise.catalog.offers import read_offers
@@ -110,6 +110,7 @@ def _resolve(part: ScenarioPart, gather: Gather) -> Scenario:
     workloads = workloads_of(part, gather)
     supply = supply_of(part.supply, gather)
     finance, risk = finance_of(part.finance, gather), risk_of(part.risk, gather)
+    note_exchange_rates(supply, gather)
     return Scenario(
         name=part.name,
         currency=gather.chosen("currency", part.currency, "USD", "no currency is stated"),

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.schema import MixPart
-from flopwise.adapters.scenario.traffic import Origin, Request
+from flopwise.adapters.scenario.traffic import FLAT, Origin, Request
 from flopwise.adapters.scenario.work import SEQUENCE, ServingDraft
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.workload import TrainingWorkload
-from flopwise.ground.units import HOURS_PER_DAY, MONTH, Flops, FlopsPerSecond, RequestsPerSecond, Tokens, show
+from flopwise.ground.units import MONTH, Flops, FlopsPerSecond, RequestsPerSecond, Tokens, show
 from flopwise.perf.flops import forward_flops, training_flops
-from flopwise.planning.demand.blocks import PROFILES
+from flopwise.planning.demand.blocks import mean_load
 
 #: Model FLOPs over peak that the two sides reach, typically: large training runs, and chat serving within its promises.
 TRAINING_USE, SERVING_USE = 0.40, 0.15
-WEEKDAYS, WEEK_DAYS = 5, 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +35,15 @@ def known_work(training: Sequence[TrainingWorkload], drafts: Sequence[ServingDra
     """What both sides ask for, as far as it is stated. Growth and launches are left out: ``mix`` is a rough word."""
     trained = sum(_training_rate(workload, months) for workload in training)
     served = sum(
-        draft.origin.peak * mean_load(draft.part.traffic.profile or "flat") * request_flops(draft.model, draft.request)
-        for draft in drafts
-        if draft.origin
+        draft.origin.peak * _mean_share(draft) * request_flops(draft.model, draft.request) for draft in drafts if draft.origin
     )
     return Known(training=trained, serving=served)
+
+
+def _mean_share(draft: ServingDraft) -> float:
+    """Mean over peak of a service."""
+    known = draft.origin.mean_share if draft.origin else None
+    return mean_load(draft.part.traffic.profile or FLAT) if known is None else known
 
 
 def _training_rate(workload: TrainingWorkload, months: int) -> FlopsPerSecond:
@@ -55,19 +58,12 @@ def request_flops(model: ModelArch, request: Request) -> Flops:
     return tokens * float(forward_flops(model, tokens))
 
 
-def mean_load(profile: str) -> float:
-    """Mean over peak of a profile, over a week."""
-    weekday, weekend = PROFILES[profile]
-    total = WEEKDAYS * sum(weekday) + (WEEK_DAYS - WEEKDAYS) * sum(weekend)
-    return total / HOURS_PER_DAY / WEEK_DAYS
-
-
 def serving_peak(mix: MixPart, known: Known, draft: ServingDraft, count: int) -> Origin:
     """Peak rate of one of ``count`` services of unknown traffic, from the training work."""
     ratio = mix.serving / mix.training
     flops = known.training * ratio * SERVING_USE / TRAINING_USE / count
     mean: RequestsPerSecond = flops / request_flops(draft.model, draft.request)
-    peak = mean / mean_load(draft.part.traffic.profile or "flat")
+    peak = mean / _mean_share(draft)
     shared = f" / {count} services" if count > 1 else ""
     words = (
         f"training needs {show(known.training, 'FLOP/s')} on average; x {ratio:.3g} (serving over training in 'mix') x "

@@ -32,7 +32,6 @@ Engine = Annotated[str, *f.choice("engine", ENGINES)]
 CommitmentKind = Annotated[str, *f.choice("kind of commitment", COMMITMENT_KINDS)]
 OfferWord = Annotated[str, *f.choice("kind of offer", OFFER_KINDS)]
 Cooling = Annotated[str, *f.choice("cooling", COOLING)]
-Currency = Annotated[str, *f.choice("currency", ("USD", "CNY", "EUR"))]
 
 
 class Part(BaseModel):
@@ -166,9 +165,9 @@ class UsersPart(Part):
     """Traffic from the number of users."""
 
     count: f.Users = Field(description="Registered users, for example 20000 or 20k.")
-    active_share: f.Share = Field(description="Share of them that are active in a typical hour, for example 8%.")
+    active_share: f.Share = Field(description="Share of them that are active, on average over a week, for example 8%.")
     requests_per_hour: f.Positive = Field(description="Requests of an active user per hour, for example 12.")
-    peak_factor: f.Positive | None = Field(default=None, description="Busiest hour over a typical hour, for example 2.5.")
+    peak_factor: f.Factor | None = Field(default=None, description="Busiest hour over the mean of a week, for example 2.5.")
 
 
 class GrowthPart(Part):
@@ -293,7 +292,7 @@ class SitePart(Part):
 
     name: f.Name = Field(description="Name of the site, unique in the file.")
     electricity: f.Electricity | None = Field(default=None, description="Price of electricity, for example 0.08 USD/kWh.")
-    pue: f.Pue | None = Field(default=None, description="Facility power over IT power, for example 1.25.")
+    pue: f.Factor | None = Field(default=None, description="Facility power over IT power, for example 1.25.")
     power: f.Power | None = Field(default=None, description="IT power that the site can feed, for example 2 MW.")
     colocation: f.Colocation | None = Field(default=None, description="Rent of space and power, for example 180 USD/kW/month.")
     cooling: Cooling | None = Field(default=None, description="air or liquid.")
@@ -378,7 +377,10 @@ class BudgetPart(Part):
     """Limits on money."""
 
     capex: f.Capital | None = Field(default=None, description="For purchases over the whole horizon, for example 40M USD.")
-    monthly: f.Monthly | None = Field(default=None, description="For everything paid in one month, for example 2.5M USD.")
+    monthly: f.Monthly | None = Field(
+        default=None,
+        description="For what a month costs beside purchases (rent, power, space, support, staff), for example 2.5M USD.",
+    )
 
 
 class SupplyPart(Part):
@@ -456,7 +458,9 @@ class ScenarioPart(Part):
 
     flopwise: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="Version of the file format: 1.")
     name: f.Name = Field(description="Name of the scenario; the plan's folder is called after it.")
-    currency: Currency | None = Field(default=None, description="Currency of amounts in reports: USD, CNY or EUR.")
+    currency: f.Currency | None = Field(
+        default=None, description="Currency of amounts in reports: USD. Prices in EUR and CNY are converted by dated rates."
+    )
     as_of: f.Day | None = Field(
         default=None, description="Day of the plan, against which ages are measured. Today when not given."
     )

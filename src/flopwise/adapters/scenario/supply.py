@@ -45,7 +45,18 @@ def supply_of(part: SupplyPart | None, gather: Gather) -> Supply:
 
 def usd(amount: Amount, gather: Gather) -> float:
     """An amount in USD by the dated rates of the catalogue; its per-what stays."""
+    gather.currencies.add(amount.currency)
     return to_usd(amount.amount, amount.currency, dict(gather.catalogue.exchange_rates))
+
+
+def note_exchange_rates(supply: Supply, gather: Gather) -> None:
+    """Note the rate of every currency that an amount of the file or an offer that may be used is stated in."""
+    offers = [offer for offer in gather.catalogue.offers if offer.channel in supply.channels]
+    prices = [price for offer in (*offers, *supply.inline_offers) for price in (offer.price, offer.tokens) if price]
+    for currency in sorted(gather.currencies.union(price.currency for price in prices) - {"USD"}):
+        rate = gather.catalogue.exchange_rates[currency]
+        reason = f"amounts in {currency} are converted to USD"
+        gather.assume(f"exchange_rates.{currency}", f"{rate.usd:g} USD", reason, f"{rate.source}, {rate.as_of}")
 
 
 def hourly(amount: Amount, gather: Gather) -> UsdPerHour:

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flopwise.adapters.scenario.document import Path_
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.schema import GrowthPart, TrafficPart, UsersPart
 from flopwise.domain.trace import RequestTrace
 from flopwise.domain.workload import Growth, Lengths, TrafficProfile
 from flopwise.ground.units import HOUR, RequestsPerSecond, Seconds, show
+from flopwise.planning.demand.blocks import least_mean_load
 
 #: Where growth is stated as one number, the slow and the fast case are that number; where only the middle is, these parts of it.
 SLOW_GROWTH, FAST_GROWTH = 0.5, 2.0
-#: Peak over a typical hour when users are counted and nothing else is known.
-PEAK_FACTOR = 2.5
+#: Busiest hour over the mean of a week when users are counted and nothing else is known, and the shape of their week.
+PEAK_FACTOR, USERS_PROFILE = 2.5, "office-hours"
+#: The profile without a busiest hour.
+FLAT = "flat"
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A peak rate (req/s), what it came from, and the arithmetic in words."""
+    """A peak rate (req/s), what it came from, and the arithmetic in words; profile and mean over peak where they follow."""
 
     peak: RequestsPerSecond
     name: str
     derivation: str
+    profile: str | None = None
+    mean_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +53,33 @@ class Request:
 
 
 def users_rate(users: UsersPart, peak_factor: float) -> tuple[RequestsPerSecond, str]:
-    """Peak rate from users: count x active share x requests per hour x peak factor.
+    """Peak rate from users: the mean over a week, count x active share x requests per hour, times the peak factor.
 
     >>> users = UsersPart(count=20000, active_share=0.08, requests_per_hour=12)
     >>> users_rate(users, 2.5)[1]
-    '20 k users x 8 % active x 12 requests/h = 5.33 req/s in a typical hour; x 2.5 in the busiest = 13.3 req/s'
+    '20 k users x 8 % active x 12 requests/h = 5.33 req/s on average over a week; x 2.5 in the busiest hour = 13.3 req/s'
     """
-    typical = users.count * users.active_share * users.requests_per_hour / HOUR
-    peak = typical * peak_factor
+    mean = users.count * users.active_share * users.requests_per_hour / HOUR
+    peak = mean * peak_factor
     words = (
         f"{show(users.count, '')} users x {show(users.active_share, '1')} active x {users.requests_per_hour:g} requests/h = "
-        f"{show(typical, 'req/s')} in a typical hour; x {peak_factor:g} in the busiest = {show(peak, 'req/s')}"
+        f"{show(mean, 'req/s')} on average over a week; x {peak_factor:g} in the busiest hour = {show(peak, 'req/s')}"
     )
     return peak, words
+
+
+def _from_users(part: TrafficPart, users: UsersPart, request: Request, gather: Gather, path: Path_, key: str) -> Origin:
+    """Users are counted on average, so the profile is sharpened or smoothed until its mean fits below the peak."""
+    profile = gather.chosen(f"{key}.profile", part.profile, USERS_PROFILE, "people are counted, and people sleep")
+    default = 1.0 if profile == FLAT else PEAK_FACTOR
+    factor = gather.chosen(f"{key}.users.peak_factor", users.peak_factor, default, "busiest hour over the mean of a week")
+    most = 1 / least_mean_load(profile)
+    if factor > most * (1 + _TOLERANCE):
+        message = f"no week of profile {profile!r} has an hour {factor:g} times as busy as its mean"
+        gather.refuse((*path, "users", "peak_factor"), message, f"at most {most:.3g}, or another profile")
+    rate, words = users_rate(users, factor)
+    words += in_flight(rate, request)
+    return Origin(peak=rate, name="users", derivation=words, profile=profile, mean_share=max(1 / factor, 1 / most))
 
 
 def concurrency_rate(concurrency: float, request: Request) -> tuple[RequestsPerSecond, str]:
@@ -75,25 +96,24 @@ def in_flight(rate: RequestsPerSecond, request: Request) -> str:
     return f"; x {show(time, 's')} in service (promises just kept) = {rate * time:.3g} in flight"
 
 
-def origin_of(part: TrafficPart, request: Request, trace: RequestTrace | None, gather: Gather, key: str) -> Origin | None:
+def origin_of(
+    part: TrafficPart, request: Request, trace: RequestTrace | None, gather: Gather, path: Path_, key: str
+) -> Origin | None:
     """Peak rate by whichever way the file states it; ``None`` where only ``mix`` can tell.
 
     Args:
         part: traffic as written.
         request: what one request asks for.
         trace: the trace, when ``traffic.trace`` names one.
-        gather: takes the assumptions.
+        gather: takes problems and assumptions.
+        path: path of the traffic in the file.
         key: path of the traffic for assumptions.
     """
     if part.peak is not None:
         words = f"{show(part.peak, 'req/s')} stated"
         return Origin(peak=part.peak, name="peak", derivation=words + in_flight(part.peak, request))
     if part.users is not None:
-        factor = gather.chosen(
-            f"{key}.users.peak_factor", part.users.peak_factor, PEAK_FACTOR, "busiest hour over a typical hour"
-        )
-        rate, words = users_rate(part.users, factor)
-        return Origin(peak=rate, name="users", derivation=words + in_flight(rate, request))
+        return _from_users(part, part.users, request, gather, path, key)
     if trace is not None:
         return Origin(peak=trace.peak_rate, name="trace", derivation=trace.derivation)
     if part.concurrency is not None:
@@ -110,13 +130,15 @@ def _from_concurrency(concurrency: float, request: Request, gather: Gather, key:
 
 def profile_of(part: TrafficPart, origin: Origin, gather: Gather, key: str) -> TrafficProfile:
     """The whole traffic of a workload."""
-    shape = gather.chosen(f"{key}.profile", part.profile, "flat", "no shape of the day is stated: the peak lasts all day")
+    reason = "no shape of the day is stated: the peak lasts all day"
+    shape = origin.profile or gather.chosen(f"{key}.profile", part.profile, FLAT, reason)
     reason = "no time zone is stated"
-    zone = part.timezone or ("UTC" if shape == "flat" else gather.chosen(f"{key}.timezone", None, "UTC", reason))
+    zone = part.timezone or ("UTC" if shape == FLAT else gather.chosen(f"{key}.timezone", None, "UTC", reason))
     growth = growth_of(part, gather, key)
     return TrafficProfile(
-        peak=origin.peak, profile=shape, timezone=zone, growth=growth, origin=origin.name, derivation=origin.derivation
-    )
+        peak=origin.peak, profile=shape, mean_share=origin.mean_share, timezone=zone, growth=growth, origin=origin.name,
+        derivation=origin.derivation,
+    )  # fmt: skip
 
 
 def growth_of(part: TrafficPart, gather: Gather, key: str) -> Growth:

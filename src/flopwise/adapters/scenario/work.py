@@ -32,6 +32,7 @@ from flopwise.domain.workload import (
     Slo,
     TrainingWorkload,
     Window,
+    step_problem,
 )
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.units import KILO, MEGA, show
@@ -68,11 +69,12 @@ def training_of(
         f"{key}.sequence", part.sequence, min(SEQUENCE, model.max_position), "a common training context", "tokens"
     )
     _check_context(gather, ("workloads", index, "sequence"), sequence, model)
-    usual = max(FINE_TUNE_BATCH if tuned else PRETRAIN_BATCH, float(sequence))
+    total = tokens * (part.epochs or 1.0)
+    usual = max(min(FINE_TUNE_BATCH if tuned else PRETRAIN_BATCH, total), float(sequence))
     batch = gather.chosen(f"{key}.global_batch", part.global_batch, usual, "an optimizer step of published runs", "tokens")
-    if batch < sequence:
-        expected = f"at least one sequence of {sequence} tokens"
-        gather.refuse(("workloads", index, "global_batch"), f"the batch of {batch:g} tokens is less than one sequence", expected)
+    wrong = step_problem(total, sequence, batch)
+    if wrong:
+        gather.refuse(("workloads", index, "tokens" if part.global_batch is None else "global_batch"), *wrong)
     return TrainingWorkload(
         name=part.name,
         kind=part.kind,
@@ -145,7 +147,7 @@ def draft_of(part: ServingPart, index: int, model: ModelArch, gather: Gather) ->
     slo = _slo(part.slo, gather, f"{key}.slo")
     request = Request(input=lengths[0], output=lengths[1], ttft=slo.ttft_p95 or TTFT, tpot=slo.tpot_p95 or TPOT)
     _check_context(gather, ("workloads", index, "lengths"), request.input.p95 + request.output.p95, model)
-    origin = origin_of(part.traffic, request, trace, gather, f"{key}.traffic")
+    origin = origin_of(part.traffic, request, trace, gather, ("workloads", index, "traffic"), f"{key}.traffic")
     return ServingDraft(part=part, model=model, request=request, slo=slo, origin=origin, index=index)
 
 

@@ -16,6 +16,9 @@ from flopwise.planning.cost.supply_line import Rates, SupplyLine
 
 Floats = NDArray[np.float64]
 _PACKAGE = "flopwise.planning.cost.components"
+#: Components that the capital budget pays; all others but the credit run against the monthly budget.
+CAPITAL = ("hardware", "network", "storage")
+CREDIT = "residual"
 
 
 @cache
@@ -56,6 +59,11 @@ class Ledger:
     def total(self) -> float:
         """Undiscounted sum."""
         return float(sum(amounts.sum() for amounts in self.cash.values()))
+
+    @property
+    def running(self) -> Floats:
+        """What each month costs beside purchases, (months,)."""
+        return np.sum([amounts for name, amounts in self.cash.items() if name not in {*CAPITAL, CREDIT}], axis=0)
 
     @property
     def npv(self) -> float:

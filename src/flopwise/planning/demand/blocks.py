@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -37,6 +38,10 @@ PROFILES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "consumer": (_CONSUMER, tuple(min(1.0, 1.04 * value) for value in _CONSUMER)),
     "global": (tuple(0.75 + 0.25 * value for value in _CONSUMER), tuple(0.72 + 0.22 * value for value in _CONSUMER)),
 }
+#: Weekdays and days of the weekend in a week.
+_DAYS = (5, 2)
+#: At this power nothing is left but the busiest hours; so many halvings find a power to a millionth.
+_SHARPEST, _HALVINGS = 300.0, 60
 #: One, two and four sevenths add up to any number of days a week.
 DAYS_OF_WEEK = (1 / 7, 2 / 7, 4 / 7)
 
@@ -67,13 +72,40 @@ class Blocks:
         return (total / np.bincount(self.kind, weights=weight))[self.kind_of_hour]
 
 
-def hourly_shape(profile: str, timezone: str, as_of: str) -> Floats:
+def mean_load(profile: str) -> float:
+    """Mean over peak of a profile, over a week of five weekdays."""
+    return _weekly_mean(np.array(PROFILES[profile]))
+
+
+def least_mean_load(profile: str) -> float:
+    """Mean over peak that no sharpening of a profile goes below: nothing but its busiest hours."""
+    return _weekly_mean(np.array(PROFILES[profile]) >= 1.0)
+
+
+def _weekly_mean(shape: NDArray[Any]) -> float:
+    return float(np.average(shape.mean(axis=1), weights=_DAYS))
+
+
+def _with_mean(shape: Floats, mean_share: float) -> Floats:
+    """The shape raised to the power at which its weekly mean is as wanted: peak and order of hours stay."""
+    low, high = 0.0, _SHARPEST
+    for _ in range(_HALVINGS):
+        power = (low + high) / 2
+        low, high = (power, high) if _weekly_mean(shape**power) > mean_share else (low, power)
+    return shape**high
+
+
+def hourly_shape(profile: str, timezone: str, as_of: str, mean_share: float | None = None) -> Floats:
     """Load relative to the peak, shape (2 day types, 24 hours UTC).
+
+    ``mean_share`` is the weekly mean over the peak, between ``least_mean_load`` and 1; the profile's own by default.
 
     The offset of the time zone is the one in force at ``as_of``; a change of clocks moves the peak by an
     hour for part of the year, which representative days do not show.
     """
     local = np.array(PROFILES[profile])
+    if mean_share is not None:
+        local = _with_mean(local, mean_share)
     moment = datetime.fromisoformat(as_of).replace(hour=12, tzinfo=ZoneInfo(timezone))
     offset = moment.utcoffset()
     hours = 0 if offset is None else round(offset.total_seconds() / 3600)

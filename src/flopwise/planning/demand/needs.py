@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from flopwise.domain.calendar import days_in, first_day, months_between
 from flopwise.domain.scenario import Scenario
-from flopwise.domain.workload import ExperimentWorkload, Launch, ServingWorkload, TrainingWorkload
+from flopwise.domain.workload import ExperimentWorkload, Launch, ServingWorkload, TrafficProfile, TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, HOURS_PER_DAY
 from flopwise.planning.demand.blocks import DAYS_OF_WEEK, Blocks, block_means, hourly_shape, make_blocks
 
@@ -133,10 +133,14 @@ def _launch_month(name: str, launch: Launch | None, months: Sequence[str], warni
 
 def _serving_need(workload: ServingWorkload, months: Sequence[str], blocks: Blocks, starts: int, as_of: str) -> ServingNeed:
     traffic = workload.traffic
-    shape = hourly_shape(traffic.profile, traffic.timezone, as_of)
+    shape = _shape(traffic, as_of)
     grown = traffic.peak * (1 + traffic.growth.p50) ** np.arange(len(months))
     peak = np.where(np.arange(len(months)) >= starts, grown, 0.0)
     return ServingNeed(workload=workload, shape=shape, rate=np.outer(peak, block_means(shape, blocks, months)), peak=peak)
+
+
+def _shape(traffic: TrafficProfile, as_of: str) -> Floats:
+    return hourly_shape(traffic.profile, traffic.timezone, as_of, traffic.mean_share)
 
 
 def _training_need(workload: TrainingWorkload, months: Sequence[str], starts: int, warnings: list[str]) -> TrainingNeed | None:
@@ -184,11 +188,7 @@ def _inside(start: str, span: float, months: Sequence[str]) -> Floats:
 
 def shapes_of(scenario: Scenario) -> list[Floats]:
     """Hourly shapes of the services of a scenario, (2, 24) each: what blocks are made from."""
-    return [
-        hourly_shape(workload.traffic.profile, workload.traffic.timezone, scenario.as_of)
-        for workload in scenario.workloads
-        if isinstance(workload, ServingWorkload)
-    ]
+    return [_shape(workload.traffic, scenario.as_of) for workload in scenario.workloads if isinstance(workload, ServingWorkload)]
 
 
 def plan_blocks(scenario: Scenario, months: Sequence[str]) -> Blocks:

@@ -26,6 +26,7 @@ from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.units import show
+from flopwise.planning.cost.ledger import make_ledger
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, plan_blocks
 from flopwise.planning.market import select
@@ -43,6 +44,8 @@ Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
 GAP, TIME_LIMIT = 1e-2, 60.0
 _STAGES = 4
+#: Of a budget, so that rounding does not count as too much.
+_TOLERANCE = 1e-6
 
 
 def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (), report: Report | None = None) -> Plan:
@@ -115,6 +118,7 @@ def _written(
         *scenario.warnings,
         *world.needs.warnings,
         *headroom_warnings,
+        *_budget_warnings(world),
         *_evidence_warnings(world),
         *_concentration_warnings(risk),
         *(f"left out: {note}" for note in (*world.market.excluded, *pools.notes)),
@@ -208,6 +212,21 @@ def _headroom(world: World) -> tuple[Headroom, tuple[str, ...]]:
     return reconcile(
         world.scenario.headroom, world.needs, world.catalogue.parameters, replicas=replicas, weights=weights, servers=servers
     )
+
+
+def _budget_warnings(world: World) -> list[str]:
+    """Months in which what stands and is committed already costs more than the budget: it is paid under any."""
+    budget = world.scenario.supply.monthly_budget
+    held = [item.line for item in world.lines if item.line.kind in {"owned", "commitment"}]
+    if budget is None or not held:
+        return []
+    running = make_ledger(held, world.problem.rates).running
+    over = np.flatnonzero(running > budget * (1 + _TOLERANCE))
+    return [
+        f"owned servers and commitments cost {show(float(running[month]), 'USD')} in {world.months[month]}, more than the "
+        f"monthly budget of {show(budget, 'USD')}; they are paid in any case ({len(over)} of {len(running)} months)"
+        for month in over[:1]
+    ]
 
 
 def _evidence_warnings(world: World) -> list[str]:

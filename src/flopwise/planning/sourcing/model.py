@@ -25,7 +25,7 @@ from flopwise.domain.calendar import months_between
 from flopwise.engines.solve import LinearModel, Solution, SolveStatus
 from flopwise.ground.errors import SolverError
 from flopwise.ground.units import HOUR
-from flopwise.planning.cost.ledger import charges, discount_factors, unit_npv
+from flopwise.planning.cost.ledger import CAPITAL, CREDIT, charges, discount_factors, unit_npv
 from flopwise.planning.cost.supply_line import SupplyLine
 from flopwise.planning.demand.needs import ServingNeed, TrainingNeed
 from flopwise.planning.sourcing.pools import Contract, Pool
@@ -41,9 +41,6 @@ from flopwise.planning.sourcing.problem import (
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-#: Components that the capital budget pays; all others run against the monthly budget.
-CAPITAL = ("hardware", "network", "storage")
-_CREDIT = "residual"
 #: Services are planned for at least this many requests/s (nine a day).
 LEAST_RATE = 1e-4
 #: A budget of nothing grows from this (USD), so that a factor can tell what would do.
@@ -258,7 +255,7 @@ class _Model:
             contract.offer.id, (self.months,), upper=most, cost=unit_npv(line, self.problem.rates) * self.priced, integer=True
         )
         paid_at_once = np.diag(sum(parts[name] for name in CAPITAL) + np.zeros((self.months, self.months)))
-        later = sum(amounts for name, amounts in parts.items() if name not in {*CAPITAL, _CREDIT})
+        later = sum(amounts for name, amounts in parts.items() if name not in {*CAPITAL, CREDIT})
         if paid_at_once.any():
             self.capital.append((columns, paid_at_once))
         self.running.append((columns, self._without_tail(line, np.asarray(later))))

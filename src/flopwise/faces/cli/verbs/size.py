@@ -50,7 +50,7 @@ def training(  # noqa: PLR0913 - one argument per flag
     within: Annotated[str | None, typer.Option(help="Time until it must be finished, for example 75d.")] = None,
     precision: Annotated[str, typer.Option(help="bf16, fp8 ...")] = "bf16",
     sequence: Annotated[int | None, typer.Option(min=1, help="Sequence length in tokens; 8192 or the model's limit.")] = None,
-    global_batch: Annotated[str, typer.Option(help="Tokens per optimizer step.")] = "4M",
+    global_batch: Annotated[str | None, typer.Option(help="Tokens per optimizer step; 4M, or less for a short run.")] = None,
     lora_rank: Annotated[int | None, typer.Option(min=1, help="Rank of low-rank adapters; without it all weights train.")] = None,
     top: Top = 5,
     as_of: AsOf = None,
@@ -65,7 +65,7 @@ def training(  # noqa: PLR0913 - one argument per flag
         within=quantity("--within", within, "s") if within is not None else None,
         precision=precision,
         sequence=sequence,
-        global_batch=quantity("--global-batch", global_batch, "tokens"),
+        global_batch=quantity("--global-batch", global_batch, "tokens") if global_batch else None,
         lora_rank=lora_rank,
         top=top,
     )
