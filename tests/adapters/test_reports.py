@@ -29,6 +29,7 @@ from flopwise.domain.plan import (
     Plan,
     Status,
 )
+from flopwise.domain.provenance import Evidence
 from flopwise.ground import registry
 
 FORMATS = ("html", "xlsx", "md", "json", "orders", "bom")
@@ -66,7 +67,9 @@ def full(**changes: object) -> Plan:
             for hour in range(24)
         ),
         "references": refs,
-        "break_even": (BreakEven(name="chat.owning", value=0.4, unit="1", sentence="owning pays above 40 %"),),
+        "break_even": (BreakEven(
+                name="chat.owning", value=0.4, unit="1", interval=(0.3, 0.5), evidence=Evidence.PUBLISHED, sentence="owning pays",
+            ),),
         "coverage": (Coverage(channel="oem", kind="purchase", offers=3, oldest="2026-01-01", newest="2026-11-01", stale=1),),
         "risk": (
             Concentration(
@@ -213,9 +216,9 @@ def test_english_sentence_names_three_orders_and_the_cost():
 
 
 def test_sentence_without_orders_and_with_unserved_work():
-    plan = full(orders=(), summary=replace(full().summary, met_share=0.6))
+    plan = full(orders=(), demand=(replace(full().demand[0], unmet_share=0.4),))
     assert plain(sentence(plan, Words("en"))).startswith("Order nothing: ")
-    assert "only 60 % of the work can be done" in plain(sentence(plan, Words("en")))
+    assert "; 40 % of chat cannot be done" in plain(sentence(plan, Words("en")))
     assert "仅能完成 60 % 的工作" in plain(sentence(plan, Words("zh")))
 
 

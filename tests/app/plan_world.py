@@ -52,7 +52,7 @@ def order(servers: int = 2, order_by: str = "2026-12-20", amount: float = 600e3,
     return PlanOrder(
         id=identity, kind="purchase", channel="oem", offer="oem/dgx-h100", pool="here", server="dgx-h100", accelerator="h100-sxm",
         servers=servers, accelerators=8 * servers, order_by=order_by, arrives="2027-02", until=None, unit_price=300e3,
-        price_per="server", amount=amount, waits_for="", why="cheapest", stale=False, source="list price",
+        price_per="server", amount=amount, waits_for="", lead_weeks=12.0, why="cheapest", stale=False, source="list price",
     )  # fmt: skip
 
 
@@ -89,7 +89,8 @@ def make_plan(**changes: object) -> Plan:
         "schema": PLAN_SCHEMA, "name": "small", "flopwise": "0.1.0", "scenario_digest": "a" * 64, "catalogue_digest": "b" * 64,
         "seed": 7, "as_of": "2026-12-01", "currency": "USD", "months": MONTHS, "status": Status.OPTIMAL, "gap": 0.001,
         "summary": Summary(
-            headline="Buy 2 dgx-h100.", total_npv=total, total_npv_interval=(total * 0.9, total * 1.1), total_cash=total / 0.95,
+            headline="Buy 2 dgx-h100.", total_npv=total, total_npv_interval=(total * 0.9, total * 1.1),
+            standing_npv=0.0, total_cash=total / 0.95,
             best_reference="rent all", saving_vs_best_reference=0.2, met_share=1.0, peak_accelerators=12.0, next_actions=(),
         ),
         "demand": (

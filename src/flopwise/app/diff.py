@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from flopwise.domain.plan import Plan, PlanOrder, PoolRow
+from flopwise.domain.plan import DemandRow, Plan, PlanOrder, PoolRow
 from flopwise.ground.units import show
 
 #: Figures closer than this are the same: solvers differ by as much between machines.
@@ -42,7 +42,7 @@ class PlanDiff:
 
 def diff(before: Plan, after: Plan) -> PlanDiff:
     """Compare two plans: inputs, assumptions, result, cost by component, orders, modes and pools."""
-    parts = (_inputs, _assumptions, _result, _costs, _orders, _modes, _pools, _unmet)
+    parts = (_inputs, _demand, _assumptions, _result, _costs, _unit_costs, _orders, _modes, _pools, _unmet)
     changes = tuple(change for part in parts for change in part(before, after))
     return PlanDiff(before=before.name, after=after.name, changes=changes)
 
@@ -64,6 +64,28 @@ def _inputs(before: Plan, after: Plan) -> Iterator[Change]:
     if before.months != after.months:
         spans = [f"{plan.months[0]} to {plan.months[-1]}" if plan.months else ABSENT for plan in (before, after)]
         yield Change(section="inputs", name="horizon", before=spans[0], after=spans[1], why="another span is planned")
+
+
+def _demand(before: Plan, after: Plan) -> Iterator[Change]:
+    """What the scenario asks for: work, highest rate, and how it was derived."""
+    old, new = ({row.workload: row for row in plan.demand} for plan in (before, after))
+    for name in _both(old, new):
+        first, second = old.get(name), new.get(name)
+        if first is None or second is None:
+            model = next(row.model for row in (second, first) if row)
+            texts = [ABSENT if row is None else show(row.work, row.work_unit) for row in (first, second)]
+            why = "a new workload" if first is None else "no longer planned"
+            yield Change(section="demand", name=f"{name}: {model}", before=texts[0], after=texts[1], why=why)
+            continue
+        yield from _number("demand", f"{name}: work", first.work, second.work, second.work_unit)
+        yield from _number("demand", f"{name}: highest rate", _highest(first), _highest(second), second.rate_unit)
+        for told, tells in zip(first.derivation, second.derivation, strict=False):
+            if told != tells:
+                yield Change(section="demand", name=f"{name}: derivation", before=told, after=tells, why="stated otherwise")
+
+
+def _highest(row: DemandRow) -> float:
+    return max((month.peak for month in row.months), default=0.0)
 
 
 def _assumptions(before: Plan, after: Plan) -> Iterator[Change]:
@@ -90,6 +112,14 @@ def _costs(before: Plan, after: Plan) -> Iterator[Change]:
     old, new = (_by_component(plan) for plan in (before, after))
     for name in _both(old, new):
         yield from _number("cost (net present value)", name, old.get(name, 0.0), new.get(name, 0.0), "USD")
+
+
+def _unit_costs(before: Plan, after: Plan) -> Iterator[Change]:
+    old, new = ({name: item for name, item in plan.figures.items() if ".per_" in name} for plan in (before, after))
+    for name in _both(old, new):
+        item = new.get(name) or old[name]
+        values = [found[name].value if name in found else 0.0 for found in (old, new)]
+        yield from _number("unit cost", item.label, values[0], values[1], item.unit)
 
 
 def _by_component(plan: Plan) -> Mapping[str, float]:

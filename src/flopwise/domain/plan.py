@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from flopwise.domain.mode import Mode, Refusal
-from flopwise.domain.provenance import Figure
+from flopwise.domain.provenance import Evidence, Figure
 from flopwise.domain.scenario import Assumption
 
 PLAN_SCHEMA = "flopwise.plan/1"
@@ -85,9 +85,16 @@ class ModeRow:
     verdict: str
 
 
+_PAID_BY_USE = frozenset({"on-demand", "spot", "hosted"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOrder:
-    """One order: what, how many, from whom, until when it must be placed. ``amount`` is the total commitment (USD)."""
+    """One order: what, how many, from whom, until when it must be placed.
+
+    ``amount`` (USD) is the total commitment of a purchase or reservation, and the expected bill of what is paid by use.
+    ``lead_weeks`` is the 90th percentile of the lead time that the order rests on.
+    """
 
     id: str
     kind: str
@@ -105,9 +112,15 @@ class PlanOrder:
     price_per: str
     amount: float
     waits_for: str
+    lead_weeks: float
     why: str
     stale: bool
     source: str
+
+    @property
+    def paid_by_use(self) -> bool:
+        """Whether the amount is an expected bill and no commitment."""
+        return self.kind in _PAID_BY_USE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +204,13 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakEven:
-    """A closed-form check beside the optimum, for people: value, unit and one sentence."""
+    """A closed-form check beside the optimum, for people: value, unit, 80 % interval, what it rests on, one sentence."""
 
     name: str
     value: float
     unit: str
+    interval: tuple[float, float]
+    evidence: Evidence
     sentence: str
 
 
@@ -261,11 +276,15 @@ class PlanAssumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The first sentence's ingredients: key figures by figure id, and the words around them."""
+    """The first sentence's ingredients: key figures by figure id, and the words around them.
+
+    ``standing_npv`` (USD) is the part of the total that owned servers and commitments cost in any case.
+    """
 
     headline: str
     total_npv: float
     total_npv_interval: tuple[float, float]
+    standing_npv: float
     total_cash: float
     best_reference: str
     saving_vs_best_reference: float | None

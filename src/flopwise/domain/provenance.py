@@ -18,8 +18,9 @@ class Confidence(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What a computed figure rests on, from weakest to strongest."""
+    """What a figure rests on, from weakest to strongest; ``computed`` is arithmetic on what the scenario states."""
 
+    COMPUTED = "computed"
     DATASHEET = "datasheet"
     PUBLISHED = "published"
     MEASURED = "measured"

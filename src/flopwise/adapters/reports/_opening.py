@@ -64,11 +64,11 @@ def do_now(page: Page) -> Markup:
     columns = (
         Column(head=words("what")),
         Column(head=words("count"), number=True),
-        Column(head=words("channel")),
         Column(head=words("order_by")),
-        Column(head=words("arrives")),
-        Column(head=words("why_now")),
         Column(head=words("money"), number=True),
+        Column(head=words("arrives")),
+        Column(head=words("channel")),
+        Column(head=words("why_now")),
         Column(head=words("waits_for")),
     )
     rows = [_order(page, order) for order in ranked[:SHOWN_ORDERS]]
@@ -79,19 +79,16 @@ def do_now(page: Page) -> Markup:
 def _order(page: Page, order: PlanOrder) -> tuple[object, ...]:
     words = page.words
     what = join((tag("strong", words.kind(order.kind)), " ", order.server or order.offer, stale(words, is_stale=order.stale)))
-    amount = page.link(f"orders.{order.id}.amount", money(order.amount))
+    amount = [page.link(f"orders.{order.id}.amount", money(order.amount))]
+    if order.paid_by_use:
+        amount.append(tag("div", words("paid_by_use"), class_="quiet"))
     waits = phrase(order.waits_for, words) or "–"
     count = f"{order.servers:,}" if order.servers else "–"
-    when = (words.month(order.order_by), words.month(order.arrives))
-    return (
-        what,
-        count,
-        order.channel,
-        *(tag("span", day, class_="date") for day in when),
-        phrase(order.why, words),
-        amount,
-        waits,
-    )
+    order_by = [tag("span", words.month(order.order_by), class_="date")]
+    if order.lead_weeks:
+        order_by.append(tag("div", words("lead", weeks=f"{order.lead_weeks:.0f}"), class_="quiet"))
+    arrives = tag("span", words.month(order.arrives), class_="date")
+    return (what, count, join(order_by), join(amount), arrives, order.channel, phrase(order.why, words), waits)
 
 
 def four(page: Page) -> Markup:

@@ -12,7 +12,7 @@ from flopwise.adapters.reports._words import Words
 
 #: Pattern to Chinese, with the groups of the pattern.
 _ZH: Mapping[str, str] = {
-    r"up to (\S+) at once, (\S+) on average while it runs: (.+)": r"同时至多 \1 台，运行期间平均 \2 台：\3",
+    r"up to (\S+) at once \((\S+)\), (\S+) on average while it runs: (.+)": r"同时至多 \1 台（\2），运行期间平均 \3 台：\4",
     r"(.+); in use (.+) of the hours held": r"\1；占持有时间的 \2 在使用",
     r"(\S+): up to (.+)": r"\1：至多 \2",
     r"(\S+) ready in (\S+)": r"\1 于 \2 就绪",
@@ -22,6 +22,12 @@ _ZH: Mapping[str, str] = {
     r"as cheap on (.+) at full use, but it does not fit the times, caps or limits as well": (
         r"满载时在 \1 上同样便宜，但与时间、上限或约束不够契合"
     ),
+    r"cheaper on (.+) than new servers of the chosen kind, but those that stand already are paid": (
+        r"在 \1 上比新购同类服务器便宜，但现有服务器已付清"
+    ),
+    r"owned servers and commitments cost (.+) in (\S+), more than the monthly budget of (.+); they are paid in any case "
+    r"\((\S+) of (\S+) months\)": (r"现有服务器与承诺在 \2 花费 \1，超过月度预算 \3；无论如何都须支付（\5 个月中有 \4 个月）"),
+    r"Of it for what stands and is committed already, under any plan": "其中现有设备与已有承诺的成本（任何方案下都须支付）",
     r"(.+) dearer per token at full use, cheapest on (.+)": r"满载时每词元贵 \1，最便宜处为 \2",
     r"the cheapest mix of all that is allowed": "允许范围内的最低成本组合",
     r"servers bought, nothing rented": "购买服务器，不租用",
@@ -29,12 +35,10 @@ _ZH: Mapping[str, str] = {
     r"bought and rented, no hosted API": "购买与租用，不用托管 API",
     r"only what is owned and held already": "仅用现有设备与合约",
     r"no offers of kind (.+) that suit the work: not a full comparison": r"没有适合该工作的 \1 报价：并非完整比较",
-    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, pays above (.+) use against (\S+) at (.+)": (
-        r"\1：以 \4 年全部成本计，自有 \2 每台 \3；与 \6（\7）相比，利用率高于 \5 时划算"
-    ),
-    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, never pays within its life against (\S+) at (.+)": (
-        r"\1：以 \4 年全部成本计，自有 \2 每台 \3；与 \5（\6）相比，寿命期内始终不划算"
-    ),
+    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, pays above (.+) use against (\S+) at (.+), "
+    r"per unit of work": (r"\1：以 \4 年全部成本计，自有 \2 每台 \3；按单位工作与 \6（\7）相比，利用率高于 \5 时划算"),
+    r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, never pays within its life against (\S+) at (.+), "
+    r"per unit of work": (r"\1：以 \4 年全部成本计，自有 \2 每台 \3；按单位工作与 \5（\6）相比，寿命期内始终不划算"),
     r"(\S+): (\S+) x (\S+) (.+) on (\S+) at (.+) cost less than (\S+) at (\S+) USD per million tokens above (.+) tokens a day": (
         r"\1：\5 上的 \2 x \3 \4（\6）在每天超过 \9 词元时比 \7（每百万词元 \8 美元）便宜"
     ),
@@ -68,6 +72,15 @@ _ZH: Mapping[str, str] = {
         r"余量 \1 超支 \2：\3；请提高余量或接受缺口"
     ),
     r"headroom of (\S+) is outside the usual (\S+) to (\S+)": r"余量 \1 超出通常的 \2 至 \3",
+    r"your quote (\S+) is not used: it arrives after the horizon, or no work can run on it": (
+        r"未采用您的报价 \1：到货晚于规划期，或没有工作能在其上运行"
+    ),
+    r"your quote (\S+) is not used: it is the cheapest at full use, but not for the hours and months in which the work comes": (
+        r"未采用您的报价 \1：满载时最便宜，但不适合工作到来的时段与月份"
+    ),
+    r"your quote (\S+) is not used: at full use it is (.+) dearer for (\S+) than (\S+)": (
+        r"未采用您的报价 \1：满载时对 \3 比 \4 贵 \2"
+    ),
     r"left out: (\S+) offers of (\S+): outside region '(\S+)' \(region: any allows them\)": (
         r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"
     ),
@@ -125,6 +138,8 @@ _ZH: Mapping[str, str] = {
 }
 _COMPILED = tuple((re.compile(pattern), chinese) for pattern, chinese in _ZH.items())
 
+#: A sentence and what it rests on.
+_CAVEAT = re.compile(r"(.+) \(the rate of (.+) rests on datasheets alone\)")
 _BINDS = re.compile(r"约束为 (.+)$")
 
 
@@ -136,6 +151,10 @@ def phrase(text: str, words: Words) -> str:
     """
     if words.lang != "zh":
         return text
+    caveat = _CAVEAT.fullmatch(text)
+    if caveat is not None:
+        names = caveat[2].replace(" and ", "、")
+        return f"{phrase(caveat[1], words)}（{names} 的速率仅依据数据表）"
     for pattern, chinese in _COMPILED:
         found = pattern.fullmatch(text)
         if found is not None:

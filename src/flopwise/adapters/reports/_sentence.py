@@ -26,10 +26,10 @@ class Piece:
 def sentence(plan: Plan, words: Words) -> tuple[Piece, ...]:
     """The pieces of the first sentence."""
     pieces = [*_actions(plan, words), Piece("：" if words.lang == "zh" else ": "), *_cost(plan, words), *_against(plan, words)]
-    if plan.summary.met_share < 1:
-        worst = max(plan.demand, key=lambda row: row.unmet_share, default=None)
-        figure = f"workloads.{worst.workload}.unmet" if worst else ""
-        pieces.append(Piece(words("sentence_served", share=show(plan.summary.met_share, "1")), figure))
+    for row in plan.demand:
+        if row.unmet_share > 0:
+            text = words("sentence_unmet", share=show(row.unmet_share, "1"), name=row.workload)
+            pieces.append(Piece(text, f"workloads.{row.workload}.unmet"))
     pieces.append(Piece("。" if words.lang == "zh" else "."))
     first = pieces[0]
     return (Piece(first.text[:1].upper() + first.text[1:], first.figure), *pieces[1:])
@@ -59,7 +59,10 @@ def _cost(plan: Plan, words: Words) -> list[Piece]:
     text = words(
         "sentence_cost", total=show(plan.summary.total_npv, "USD"), months=len(plan.months), interval=words.interval(low, high)
     )
-    return [Piece(text, "cost.total_npv")]
+    standing = plan.summary.standing_npv
+    held = words("sentence_standing", amount=show(standing, "USD"))
+    shown = plan.orders and standing > _SAME * plan.summary.total_npv
+    return [Piece(text, "cost.total_npv"), *([Piece(held, "cost.standing")] if shown else [])]
 
 
 def best_reference(plan: Plan) -> Reference | None:

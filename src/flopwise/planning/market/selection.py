@@ -45,7 +45,8 @@ _WORLDWIDE = frozenset({"", "all", "any", "global", "worldwide"})
 class PricedOffer:
     """An offer with its price in USD (per server, or per server-hour), age and interval.
 
-    ``low``/``high`` are the 80 % interval: the stated range or a spread by confidence, widened by age.
+    ``low``/``high`` are the 80 % interval: the stated range or a spread by confidence, widened by age. A hosted API has
+    several prices, in its offer: here it has the factor 1 on all of them.
     """
 
     offer: Offer
@@ -54,6 +55,11 @@ class PricedOffer:
     high: float
     age_days: int
     stale: bool
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The interval over the price."""
+        return self.low / self.usd, self.high / self.usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +144,8 @@ def _price(offer: Offer, as_of: str, catalogue: Catalogue) -> PricedOffer:
         if offer.tokens is None:
             msg = f"hosted offer {offer.id} has no token prices"
             raise MissingPriceError(msg, hint="state input and output prices per million tokens")
-        return PricedOffer(offer=offer, usd=0.0, low=0.0, high=0.0, age_days=age, stale=stale)
+        low, high = _interval(offer, 1.0, age, catalogue)
+        return PricedOffer(offer=offer, usd=1.0, low=low, high=high, age_days=age, stale=stale)
     if offer.price is None or offer.price.amount <= 0:
         msg = f"offer {offer.id} of channel {offer.channel} has no price"
         raise MissingPriceError(msg, hint="a missing price is never taken as 0: add it to your quotes or leave the offer out")
@@ -149,10 +156,9 @@ def _price(offer: Offer, as_of: str, catalogue: Catalogue) -> PricedOffer:
 
 def _interval(offer: Offer, usd: float, age_days: int, catalogue: Catalogue) -> tuple[float, float]:
     price = offer.price
-    assert price is not None  # noqa: S101 - the caller checked
     spread = 0.0 if offer.user_quote else _PRICE_SPREAD[offer.confidence.value]
-    ratio_low = (price.low or price.amount * (1 - spread)) / price.amount
-    ratio_high = (price.high or price.amount * (1 + spread)) / price.amount
+    ratio_low = price.low / price.amount if price and price.low else 1 - spread
+    ratio_high = price.high / price.amount if price and price.high else 1 + spread
     widening = catalogue.parameters["price.widening_per_year"].value * age_days * DAY / YEAR
     return usd * ratio_low / (1 + widening), usd * ratio_high * (1 + widening)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from flopwise.domain.offer import OfferKind
 from flopwise.domain.plan import BreakEven, CostLine, Reference
+from flopwise.domain.provenance import Evidence
 from flopwise.domain.workload import ServingWorkload
 from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, show
 from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_even_tokens, owning_cost_per_hour
 from flopwise.planning.cost.ledger import charges, components, make_ledger
 from flopwise.planning.cost.supply_line import Rates
+from flopwise.planning.market import PricedOffer
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.choose import Candidate, hourly_cost
 from flopwise.planning.sourcing.lines import plan_lines
@@ -173,9 +176,49 @@ def _owning(world: World, name: str) -> list[BreakEven]:
     sentence = (
         f"{name}: owning {bought.pool.server} at {show(owning, 'USD/h')} per server, all in over "
         f"{world.scenario.finance.depreciation_years:g} years, {verdict} "
-        f"against {rented.pool.id} at {show(rented.contract.usd, 'USD/h')}"
+        f"against {rented.pool.id} at {show(rented.contract.usd, 'USD/h')}, per unit of work{_caveat(bought, rented)}"
     )
-    return [BreakEven(name=f"{name}.owning", value=share, unit="1", sentence=sentence)]
+    errors = [*_price_errors(bought.contract), *_price_errors(rented.contract)]
+    if bought.pool.platform.accelerator != rented.pool.platform.accelerator:
+        errors += [*_rate_errors(bought), *_rate_errors(rented)]
+    return [
+        BreakEven(
+            name=f"{name}.owning",
+            value=share,
+            unit="1",
+            interval=_widened(share, errors),
+            evidence=_weaker(bought, rented),
+            sentence=sentence,
+        )
+    ]
+
+
+def _caveat(*items: Candidate) -> str:
+    """Names the modes of a comparison that nobody has measured."""
+    names = sorted({item.choice.mode.accelerator for item in items if item.choice.mode.evidence is Evidence.DATASHEET})
+    return f" (the rate of {' and '.join(names)} rests on datasheets alone)" if names else ""
+
+
+def _price_errors(priced: Contract | PricedOffer) -> list[float]:
+    """Relative error of a price, the wider side."""
+    low, high = priced.spread
+    return [max(1 / low, high) - 1]
+
+
+def _rate_errors(item: Candidate) -> list[float]:
+    """Relative error of a rate; on one kind of accelerator it moves both sides of a comparison alike."""
+    return [item.choice.mode.interval[1] / item.choice.mode.rate - 1]
+
+
+def _widened(value: float, errors: Sequence[float]) -> tuple[float, float]:
+    """80 % interval from independent relative errors: value times and over 1 + their root sum of squares."""
+    factor = 1 + math.hypot(*errors)
+    return value / factor, value * factor
+
+
+def _weaker(*items: Candidate) -> Evidence:
+    """The weakest evidence among the modes compared."""
+    return min((item.choice.mode.evidence for item in items), key=list(Evidence).index)
 
 
 def owning_per_hour(world: World, pool: Pool, contract: Contract) -> float:
@@ -218,8 +261,19 @@ def _hosting(world: World, workload: ServingWorkload) -> list[BreakEven]:
         f"{workload.name}: {workload.zones} x {smallest.choice.mode.accelerators} {smallest.pool.platform.accelerator.name} on "
         f"{smallest.pool.id} at {show(deployment, 'USD/h')} cost less than {api.priced.offer.channel} at "
         f"{per_million:.2f} USD per million tokens above {show(value, 'tokens')} a day{limit}"
+        f"{_caveat(smallest)}"
     )
-    return [BreakEven(name=f"{workload.name}.hosted", value=value, unit="tokens/day", sentence=sentence)]
+    assert smallest.contract is not None  # noqa: S101 - filtered above
+    return [
+        BreakEven(
+            name=f"{workload.name}.hosted",
+            value=value,
+            unit="tokens/day",
+            interval=_widened(value, [*_price_errors(smallest.contract), *_price_errors(api.priced)]),
+            evidence=smallest.choice.mode.evidence,
+            sentence=sentence,
+        )
+    ]
 
 
 def _replica_per_hour(item: Candidate, rates: Rates) -> float:

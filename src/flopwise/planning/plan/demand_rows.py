@@ -18,6 +18,8 @@ from flopwise.planning.sourcing.choose import Candidate
 
 #: Runners-up that the plan keeps beside the chosen modes, per workload.
 _RUNNERS_UP = 8
+#: Shares of work below this are rounding.
+_LITTLE = 1e-6
 
 
 def demand_rows(world: World) -> tuple[DemandRow, ...]:
@@ -147,15 +149,22 @@ def mode_rows(world: World) -> tuple[ModeRow, ...]:
         best = min((row.unit_cost for row in chosen if row.unit_cost is not None), default=None)
         seen = {(row.platform, row.mode.accelerators) for row in chosen}
         rows.extend(chosen)
-        rows.extend(_runner_up_rows(world, name, best, seen))
+        owned = any(world.problem.pools[number].owned.any() for number in _chosen_pools(world, name))
+        rows.extend(_runner_up_rows(world, name, best, seen, owned=owned))
     return tuple(rows)
+
+
+def _chosen_pools(world: World, name: str) -> list[int]:
+    return [
+        use.pool for number, use in enumerate(world.problem.uses) if use.workload == name and world.work_share[number] > _LITTLE
+    ]
 
 
 def _chosen_rows(world: World, name: str) -> list[ModeRow]:
     rows: dict[tuple[str, int], ModeRow] = {}
     for number, use in enumerate(world.problem.uses):
         share = world.work_share[number]
-        if use.workload != name or share <= 1e-6:
+        if use.workload != name or share <= _LITTLE:
             continue
         key = (use.choice.platform.id, use.choice.mode.accelerators)
         pools = [world.problem.pools[use.pool].id]
@@ -181,7 +190,7 @@ def _cheapest(world: World, name: str, platform: str, size: int) -> float | None
     return min(costs, default=None)
 
 
-def _runner_up_rows(world: World, name: str, best: float | None, seen: set[tuple[str, int]]) -> list[ModeRow]:
+def _runner_up_rows(world: World, name: str, best: float | None, seen: set[tuple[str, int]], *, owned: bool) -> list[ModeRow]:
     by_platform: dict[str, Candidate] = {}
     for item in world.considered.candidates:
         key = item.choice.platform.id
@@ -199,16 +208,18 @@ def _runner_up_rows(world: World, name: str, best: float | None, seen: set[tuple
                 mode=item.choice.mode,
                 share=0.0,
                 unit_cost=cost,
-                verdict=_verdict(item, cost, best),
+                verdict=_verdict(item, cost, best, owned=owned),
             )
         )
     return rows
 
 
-def _verdict(item: Candidate, cost: float | None, best: float | None) -> str:
+def _verdict(item: Candidate, cost: float | None, best: float | None, *, owned: bool) -> str:
     where = f"on {item.pool.id} ({item.contract.offer.kind.value})" if item.contract else f"on {item.pool.id}"
     if best is None or cost is None:
         return f"cheapest {where}"
+    if cost <= best and owned:
+        return f"cheaper {where} than new servers of the chosen kind, but those that stand already are paid"
     if cost <= best:
         return f"as cheap {where} at full use, but it does not fit the times, caps or limits as well"
     return f"{show(cost / best - 1, '1')} dearer per token at full use, cheapest {where}"

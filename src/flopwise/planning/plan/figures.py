@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from flopwise.domain.plan import BreakEven, DemandRow, Headroom, PlanOrder, Reference
 from flopwise.domain.provenance import Evidence, Figure
 from flopwise.domain.workload import TrainingWorkload
-from flopwise.ground.units import HOUR, MILLION_TOKENS, PETA, show
+from flopwise.ground.units import DAY, HOUR, MILLION_TOKENS, PETA, show
 from flopwise.planning.cost.ledger import components
+from flopwise.planning.demand.modes import Reliability, goodput
 from flopwise.planning.demand.needs import requests_in
 from flopwise.planning.plan.demand_rows import main_mode, training_token_flops
 from flopwise.planning.plan.world import World
@@ -98,7 +100,26 @@ def _totals(world: World, interval: tuple[float, float], relative: tuple[float, 
         inputs={year: f"cost.year.{year}" for year in years},
         sources=sources,
     )
-    return [npv, cash, *(_year(world, year, relative) for year in years)]
+    return [npv, *_standing(world, relative), cash, *(_year(world, year, relative) for year in years)]
+
+
+def _standing(world: World, relative: tuple[float, float]) -> list[Figure]:
+    value = world.standing.npv
+    if value <= 0:
+        return []
+    parts = {name: show(float(cash @ world.standing.discount), "USD") for name, cash in world.standing.cash.items() if cash.any()}
+    return [
+        Figure(
+            id="cost.standing",
+            value=value,
+            unit="USD",
+            interval=_around(value, relative),
+            evidence=Evidence.PUBLISHED,
+            label="Of it for what stands and is committed already, under any plan",
+            formula="net present cost of owned servers and of commitments held",
+            inputs=parts,
+        )
+    ]
 
 
 def _year(world: World, year: str, relative: tuple[float, float]) -> Figure:
@@ -199,7 +220,7 @@ def _unit_costs(world: World, relative: tuple[float, float]) -> list[Figure]:
                 value=used / hours,
                 unit="1",
                 interval=_exact(used / hours),
-                evidence=Evidence.PUBLISHED,
+                evidence=Evidence.COMPUTED,
                 label="Share of accelerator-hours with work on them",
                 formula="used hours / hours held or rented",
                 inputs={"used hours": f"{used:,.0f}", "hours held or rented": f"{hours:,.0f}"},
@@ -216,18 +237,18 @@ def _workload(world: World, row: DemandRow, relative: tuple[float, float]) -> li
             id=f"{key}.demand.work",
             value=row.work,
             unit=row.work_unit,
-            interval=_exact(row.work),
-            evidence=Evidence.PUBLISHED,
+            interval=_around(row.work, _growth_factors(world, name, weighted=True)),
+            evidence=Evidence.COMPUTED,
             label=f"{name}: work over the horizon",
-            formula=row.derivation[0],
+            formula="; ".join(row.derivation[:3]),
             inputs={"model": row.model},
         ),
         Figure(
             id=f"{key}.demand.peak",
             value=max(month.peak for month in row.months),
             unit=row.rate_unit,
-            interval=_exact(max(month.peak for month in row.months)),
-            evidence=Evidence.PUBLISHED,
+            interval=_around(max(month.peak for month in row.months), _growth_factors(world, name, weighted=False)),
+            evidence=Evidence.COMPUTED,
             label=f"{name}: highest rate before headroom",
             formula="; ".join(row.derivation),
             inputs={},
@@ -237,7 +258,7 @@ def _workload(world: World, row: DemandRow, relative: tuple[float, float]) -> li
             value=row.unmet_share,
             unit="1",
             interval=_exact(row.unmet_share),
-            evidence=Evidence.PUBLISHED,
+            evidence=Evidence.COMPUTED,
             label=f"{name}: share of the work that the plan cannot do",
             formula="unmet work / work",
             inputs={},
@@ -247,6 +268,27 @@ def _workload(world: World, row: DemandRow, relative: tuple[float, float]) -> li
     if mode is not None:
         figures.extend(_mode_figures(world, name))
     return [*figures, *_cost_of_work(world, name, row, relative)]
+
+
+def _growth_factors(world: World, name: str, *, weighted: bool) -> tuple[float, float]:
+    """Demand under slow and fast growth over that under the middle one: in the last month, or over all months."""
+    workload = world.workloads[name]
+    if isinstance(workload, TrainingWorkload):
+        return (1.0, 1.0)
+    need = next(item for item in world.needs.serving if item.workload.name == name)
+    growth, month = workload.traffic.growth, np.arange(len(world.months))
+    weights = need.peak if weighted else (need.peak == need.peak.max()).astype(float)
+    slow, fast = (
+        float(np.average(((1 + edge) / (1 + growth.p50)) ** month, weights=weights)) if weights.any() else 1.0
+        for edge in (growth.p10, growth.p90)
+    )
+    return (slow, fast)
+
+
+def _hosted_spread(world: World, order: PlanOrder) -> tuple[float, float]:
+    """Price interval of a hosted API over its price."""
+    found = (use.priced.spread for use in world.problem.hosted if use.priced.offer.id == order.offer)
+    return next(found, (1.0, 1.0))
 
 
 def _mode_figures(world: World, name: str) -> list[Figure]:
@@ -286,16 +328,17 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
             sources=sources,
         ),
     ]
-    goodput = next((use.choice.goodput for use in world.problem.uses if use.workload == name and use.choice.mode is mode), None)
-    if goodput is not None and mode.rate_unit == "tokens/s":
+    progress = next((use.choice.goodput for use in world.problem.uses if use.workload == name and use.choice.mode is mode), None)
+    workload = world.workloads[name]
+    if progress is not None and isinstance(workload, TrainingWorkload):
         known_rates = world.catalogue.parameters
         used = ("reliability.failures_per_accelerator_day", "reliability.restart_time", "reliability.checkpoint_bandwidth")
         figures.append(
             Figure(
                 id=f"{key}.goodput",
-                value=goodput,
+                value=progress,
                 unit="1",
-                interval=_exact(goodput),
+                interval=_goodput_interval(world, workload, mode.accelerators),
                 evidence=Evidence.PUBLISHED,
                 label=f"{name}: share of time that makes progress (ETTR)",
                 formula="1 - checkpoint/interval - (interval/2 + restart)/MTBF",
@@ -304,6 +347,15 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
             )
         )
     return figures
+
+
+def _goodput_interval(world: World, workload: TrainingWorkload, accelerators: int) -> tuple[float, float]:
+    """Goodput at the most and the fewest failures that published clusters report."""
+    known = world.catalogue.parameters
+    failures, reliability = known["reliability.failures_per_accelerator_day"], Reliability.of(known)
+    edges = (failures.high or failures.value, failures.low or failures.value)
+    worst, best = (goodput(workload, accelerators, replace(reliability, failures=edge / DAY))[0] for edge in edges)
+    return (worst, best)
 
 
 def _rate_formula(unit: str) -> str:
@@ -379,7 +431,7 @@ def _order(order: PlanOrder, world: World) -> Figure:
     contract = next(
         (item.contract for item in world.lines if item.contract is not None and item.contract.offer.id == order.offer), None
     )
-    relative = (contract.low / contract.usd, contract.high / contract.usd) if contract else (1.0, 1.0)
+    relative = contract.spread if contract else _hosted_spread(world, order)
     formulas = {
         "purchase": "servers x price per server",
         "hosted": "requests x price of a mean request",
@@ -424,8 +476,8 @@ def _break_even(item: BreakEven) -> Figure:
         id=f"break_even.{item.name}",
         value=item.value,
         unit=item.unit,
-        interval=_exact(item.value),
-        evidence=Evidence.PUBLISHED,
+        interval=item.interval,
+        evidence=item.evidence,
         label=item.sentence,
         formula=formula,
         inputs={},
@@ -439,7 +491,7 @@ def _headroom(item: Headroom) -> Figure:
         value=item.budget,
         unit="1",
         interval=_exact(item.budget),
-        evidence=Evidence.PUBLISHED,
+        evidence=Evidence.COMPUTED,
         label="Headroom over the need, one budget",
         formula="spares + zones + growth + experiments + unallocated",
         inputs={**lines, "unallocated": f"{item.unallocated:.1%}"},

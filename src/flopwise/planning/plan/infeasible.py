@@ -170,11 +170,11 @@ def _at_once(problem: Problem) -> Problem:
 
 
 def _lead_time_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:
+    missing = {name for name, share in world.sourced.unmet.items() if share > 0}
     arrivals = sorted(
-        (contract.first, contract.lead_weeks, pool.id, contract.offer.channel)
-        for pool in world.problem.pools
-        for contract in (*pool.purchases, *pool.reservations)
-        if contract.first > 0
+        (item.contract.first, item.contract.lead_weeks, item.pool.id, item.contract.offer.channel)
+        for item in world.considered.candidates
+        if item.contract and item.contract.first > 0 and item.workload in missing
     )
     if not arrivals:
         return "start later"

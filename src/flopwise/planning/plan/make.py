@@ -9,7 +9,7 @@ import numpy as np
 from flopwise import __version__
 from flopwise.catalog import Catalogue
 from flopwise.domain.calendar import months_of
-from flopwise.domain.offer import Offer
+from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.plan import (
     PLAN_SCHEMA,
     Concentration,
@@ -26,7 +26,6 @@ from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.units import show
-from flopwise.planning.cost.ledger import make_ledger
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, plan_blocks
 from flopwise.planning.market import select
@@ -37,7 +36,7 @@ from flopwise.planning.plan.sensitivity import weigh
 from flopwise.planning.plan.uncertainty import total_interval
 from flopwise.planning.plan.words import headline, next_actions
 from flopwise.planning.plan.world import World
-from flopwise.planning.sourcing.choose import Considered, make_problem, make_rates
+from flopwise.planning.sourcing.choose import Candidate, Considered, make_problem, make_rates
 from flopwise.planning.sourcing.pools import Pools, make_pools
 
 Report = Callable[[str, int, int], None]
@@ -120,6 +119,7 @@ def _written(
         *headroom_warnings,
         *_budget_warnings(world),
         *_evidence_warnings(world),
+        *_quotes_not_used(world),
         *_concentration_warnings(risk),
         *(f"left out: {note}" for note in (*world.market.excluded, *pools.notes)),
     )
@@ -175,7 +175,16 @@ def _summary(
     best = min(comparable, key=lambda item: item.npv, default=None) if status is Status.OPTIMAL else None
     met = _met_share(world)
     return Summary(
-        headline=headline(orders, npv=npv, interval=interval, months=len(world.months), best=best, met=met),
+        headline=headline(
+            orders,
+            npv=npv,
+            standing=world.standing.npv,
+            interval=interval,
+            months=len(world.months),
+            best=best,
+            unmet=world.sourced.unmet,
+        ),
+        standing_npv=world.standing.npv,
         total_npv=npv,
         total_npv_interval=interval,
         total_cash=world.ledger.total,
@@ -217,10 +226,9 @@ def _headroom(world: World) -> tuple[Headroom, tuple[str, ...]]:
 def _budget_warnings(world: World) -> list[str]:
     """Months in which what stands and is committed already costs more than the budget: it is paid under any."""
     budget = world.scenario.supply.monthly_budget
-    held = [item.line for item in world.lines if item.line.kind in {"owned", "commitment"}]
-    if budget is None or not held:
+    if budget is None:
         return []
-    running = make_ledger(held, world.problem.rates).running
+    running = world.standing.running
     over = np.flatnonzero(running > budget * (1 + _TOLERANCE))
     return [
         f"owned servers and commitments cost {show(float(running[month]), 'USD')} in {world.months[month]}, more than the "
@@ -237,6 +245,33 @@ def _evidence_warnings(world: World) -> list[str]:
         f"{show(mode.interval[1], mode.rate_unit)} are expected; measure before you order"
         for mode in rows
     ]
+
+
+def _quotes_not_used(world: World) -> list[str]:
+    """What became of quotes of the user's own that the plan does not draw on."""
+    used = {item.contract.offer.id for item in world.lines if item.contract is not None}
+    notes: list[str] = []
+    for offer in world.scenario.supply.inline_offers:
+        if offer.id in used or offer.kind is OfferKind.HOSTED:
+            continue
+        mine = [item for item in world.considered.candidates if item.contract and item.contract.offer.id == offer.id]
+        notes.append(f"your quote {offer.id} is not used: {_why_not(world, mine)}")
+    return notes
+
+
+def _why_not(world: World, mine: Sequence[Candidate]) -> str:
+    """The work that a quote comes nearest to, and how it compares there."""
+    if not mine:
+        return "it arrives after the horizon, or no work can run on it"
+    compared: list[tuple[float, str]] = []
+    for item in mine:
+        others = [other for other in world.considered.candidates if other.workload == item.workload and other.contract]
+        best = min(others, key=lambda other: other.unit_cost)
+        compared.append((item.unit_cost / best.unit_cost - 1, f"{item.workload} than {best.pool.id}"))
+    dearer, what = min(compared)
+    if dearer <= 0:
+        return "it is the cheapest at full use, but not for the hours and months in which the work comes"
+    return f"at full use it is {show(dearer, '1')} dearer for {what}"
 
 
 def _concentration_warnings(risk: Sequence[Concentration]) -> list[str]:

@@ -90,7 +90,8 @@ def _elastic(world: World) -> list[_Draft]:
         amount = float((rented * world.hours).sum()) * pool.elastic.usd
         at_peak = int(np.ceil(use.rented_peak.max() - 1e-6))
         mean = float((rented * world.hours).sum() / world.hours[months].sum())
-        why = f"up to {at_peak} at once, {mean:.1f} on average while it runs: {_workloads(world, number)}"
+        busiest = world.months[int(use.rented_peak.max(axis=1).argmax())]
+        why = f"up to {at_peak} at once ({busiest}), {mean:.2g} on average while it runs: {_workloads(world, number)}"
         drafts.append(
             _Draft(
                 pool=pool,
@@ -140,6 +141,7 @@ def _order(world: World, draft: _Draft) -> PlanOrder:
         price_per="server" if pool.site else "server-hour",
         amount=draft.amount,
         waits_for=_waits_for(world, pool),
+        lead_weeks=draft.contract.lead_weeks,
         why=draft.why,
         stale=draft.contract.stale,
         source=f"{offer.source} ({offer.as_of})",
@@ -178,6 +180,7 @@ def _hosted_orders(world: World) -> list[PlanOrder]:
                 price_per="request",
                 amount=requests * use.usd_per_request,
                 waits_for="a rate limit that holds the peak",
+                lead_weeks=0.0,
                 why=f"{use.workload}: up to {show(float(rate.max()), 'req/s')}",
                 stale=use.priced.stale,
                 source=f"{offer.source} ({offer.as_of})",

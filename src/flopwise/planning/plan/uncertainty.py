@@ -45,7 +45,7 @@ def _prices(world: World, side: int) -> list[float]:
     """USD by channel."""
     changes: dict[str, float] = defaultdict(float)
     for item, npv in zip(world.lines, world.line_npv, strict=True):
-        if item.contract is not None:
-            edge = item.contract.high if side else item.contract.low
-            changes[item.contract.offer.channel] += abs(npv) * abs(edge / item.contract.usd - 1)
+        priced = item.contract or (world.problem.hosted[item.hosted].priced if item.hosted is not None else None)
+        if priced is not None:
+            changes[priced.offer.channel] += abs(npv) * abs(priced.spread[side] - 1)
     return list(changes.values())

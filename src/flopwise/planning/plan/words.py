@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flopwise.domain.plan import PlanOrder, Reference
 from flopwise.ground.units import show
 
 #: Orders that the first sentence names.
 _NAMED = 3
+#: Two costs closer than this share are the same.
+_SAME = 0.005
 _VERBS = {
     "purchase": "buy",
     "reserved": "reserve",
@@ -21,15 +23,24 @@ _VERBS = {
 
 
 def headline(
-    orders: Sequence[PlanOrder], *, npv: float, interval: tuple[float, float], months: int, best: Reference | None, met: float
+    orders: Sequence[PlanOrder],
+    *,
+    npv: float,
+    standing: float,
+    interval: tuple[float, float],
+    months: int,
+    best: Reference | None,
+    unmet: Mapping[str, float],
 ) -> str:
-    """One sentence: what is ordered, what it costs, against what."""
+    """One sentence: what is ordered, what all of it costs, how much of that is for what stands already, against what."""
     ranked = sorted(orders, key=lambda order: -order.amount)
     actions = ", ".join(_action(order) for order in ranked[:_NAMED]) or "order nothing"
     more = f" and {len(ranked) - _NAMED} more orders" if len(ranked) > _NAMED else ""
     span = f"{months} months" if months > 1 else "one month"
     cost = f"{show(npv, 'USD')} over {span} (80 %: {show(interval[0], 'USD')} to {show(interval[1], 'USD')})"
-    served = "" if met >= 1 else f"; only {show(met, '1')} of the work can be done"
+    if orders and standing > _SAME * npv:
+        cost += f", {show(standing, 'USD')} of it for what stands and is committed already"
+    served = "".join(f"; {show(share, '1')} of {name} cannot be done" for name, share in unmet.items() if share > 0)
     compared = _against(best, npv) if orders else ""
     sentence = f"{actions}{more}: {cost}{compared}{served}."
     return sentence[0].upper() + sentence[1:]
@@ -39,7 +50,7 @@ def _against(best: Reference | None, npv: float) -> str:
     if best is None or best.npv <= 0 or npv <= 0:
         return ""
     saving = 1 - npv / best.npv
-    if abs(saving) < 0.005:
+    if abs(saving) < _SAME:
         return f", as much as {best.name}"
     return f", {show(saving, '1')} below {best.name}" if saving > 0 else f", {show(-saving, '1')} above {best.name}"
 

@@ -61,6 +61,11 @@ class World:
         return {item.name: needs[item.name] for item in self.scenario.workloads if item.name in needs}
 
     @cached_property
+    def standing(self) -> Ledger:
+        """The ledger of what stands and is committed already: it is paid under any plan."""
+        return make_ledger([item.line for item in self.lines if item.line.kind in {"owned", "commitment"}], self.problem.rates)
+
+    @cached_property
     def lines(self) -> list[PlanLine]:
         """Ledger lines and where each comes from."""
         return plan_lines(self.problem, self.sourced)

@@ -7,7 +7,7 @@ few pools of each kind of contract stay for each workload, and everything that i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,7 +103,7 @@ def make_problem(
     found = _Search(needs, pools.pools, hours, scenario.headroom, reliability).run(report)
     candidates = _candidates(pools.pools, found, hours)
     kept = _kept_pools(pools.pools, candidates)
-    refusals = tuple(refusal for item in found.values() for refusal in item.refusals)
+    refusals = _refusals(found.values())
     problem = Problem(
         needs=needs,
         pools=tuple(kept),
@@ -115,6 +115,12 @@ def make_problem(
         rates=rates,
     )
     return Considered(problem=problem, candidates=tuple(candidates), refusals=refusals)
+
+
+def _refusals(found: Iterable[Found]) -> tuple[Refusal, ...]:
+    """Why platforms carry none of a workload; platforms that fail for the same reason count once."""
+    refused = [refusal for item in found if not item.choices for refusal in item.refusals]
+    return tuple({(refusal.workload, refusal.message): refusal for refusal in refused}.values())
 
 
 class _Search:

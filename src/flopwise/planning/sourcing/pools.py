@@ -50,6 +50,11 @@ class Contract:
     term: int
     most: float
 
+    @property
+    def spread(self) -> tuple[float, float]:
+        """80 % interval of the price over the price."""
+        return self.low / self.usd, self.high / self.usd
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
@@ -220,7 +225,7 @@ class _Maker:
 
     def _contract(self, item: PricedOffer) -> Contract:
         offer = item.offer
-        weeks = self._lead_weeks(offer)
+        weeks = float(self._lead_weeks(offer))
         arrival = first_whole_month(self.as_of + timedelta(weeks=weeks))
         elastic = offer.kind in {OfferKind.ON_DEMAND, OfferKind.SPOT}
         return Contract(

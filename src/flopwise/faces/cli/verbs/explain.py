@@ -21,6 +21,8 @@ else:
     explanations, plans = lazy("flopwise.app.explain"), lazy("flopwise.app.plan")
     units = lazy("flopwise.ground.units")
 
+#: Said of a figure without an error of its own.
+NO_INTERVAL = "none: it follows from what is stated, or its error has not been measured"
 INDENT = "  "
 
 
@@ -61,7 +63,8 @@ def _print(explanation: Explanation, indent: str) -> None:
     say(f"{indent}{figure.label} ({figure.id})")
     inner = indent + INDENT
     say(f"{inner}value     {units.show(figure.value, figure.unit)}")
-    say(f"{inner}interval  {low} to {high} (80 %)")
+    exact = figure.interval[0] == figure.interval[1]
+    say(f"{inner}interval  " + (NO_INTERVAL if exact else f"{low} to {high} (80 %)"))
     say(f"{inner}evidence  {figure.evidence.value}")
     say(f"{inner}formula   {figure.formula}")
     for item in explanation.inputs:

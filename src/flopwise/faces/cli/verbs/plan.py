@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flopwise.app import scenario as scenarios
     from flopwise.app import summary as summaries
     from flopwise.app.summary import PlanSummary
-    from flopwise.domain.plan import Plan
+    from flopwise.domain.plan import Plan, PlanOrder
     from flopwise.ground import units
 else:
     plans, scenarios = lazy("flopwise.app.plan"), lazy("flopwise.app.scenario")
@@ -90,15 +90,20 @@ def _orders(summary: PlanSummary) -> None:
             f"{order.servers} x {order.server or order.accelerator}" if order.servers else "per token",
             order.channel,
             order.arrives,
-            units.show(order.amount, "USD"),
-            "stale price" if order.stale else "",
+            units.show(order.amount, ""),
+            ", ".join(_marks(order)),
         )
         for order in summary.orders
     ]
-    columns = ("order by", "kind", "what", "channel", "arrives", "commits", "")
-    print_table(columns, rows, title="Orders", right=("commits",), fold=("what", "kind"))
+    columns = ("order by", "kind", "what", "channel", "arrives", "USD", "")
+    print_table(columns, rows, title="Orders", right=("USD",), fold=("what", "kind"))
     if summary.more_orders:
         say(f"and {summary.more_orders} more in the report")
+
+
+def _marks(order: PlanOrder) -> list[str]:
+    """What a reader must know about an amount."""
+    return [*(["paid by use"] if order.paid_by_use else []), *(["stale price"] if order.stale else [])]
 
 
 def _costs(summary: PlanSummary) -> None:
