@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 SCENARIO ?= examples/hybrid.yaml
 READY := $(VENV)/.ready
 
-.PHONY: help plan test lint docs check clean
+.PHONY: help plan test lint pages docs check clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make plan   plan SCENARIO ($(SCENARIO)) and write its folder"
 	@echo "make test   run the tests"
 	@echo "make lint   formatting, style, types, import contracts"
+	@echo "make pages  write the parts of the pages that come from the code"
 	@echo "make docs   build the documentation into site/"
 	@echo "make check  everything that CI runs"
 	@echo "make clean  remove what was built"
@@ -36,6 +37,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+
+pages: $(READY)
+	$(BIN)/python docs/generated.py
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

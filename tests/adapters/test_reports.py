@@ -219,7 +219,7 @@ def test_sentence_without_orders_and_with_unserved_work():
     plan = full(orders=(), demand=(replace(full().demand[0], unmet_share=0.4),))
     assert plain(sentence(plan, Words("en"))).startswith("Order nothing: ")
     assert "; 40 % of chat cannot be done" in plain(sentence(plan, Words("en")))
-    assert "仅能完成 60 % 的工作" in plain(sentence(plan, Words("zh")))
+    assert "chat 的 40 % 无法完成" in plain(sentence(plan, Words("zh")))
 
 
 def test_do_now_has_seven_rows_and_counts_the_rest():

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
+from importlib import resources
 from typing import Any, cast
 
 from flopwise.app.day import checked_day, today
@@ -17,6 +18,11 @@ from flopwise.ground.errors import UnknownNameError
 from flopwise.ground.units import DAY, KILO, show
 
 KINDS = ("accelerators", "servers", "switches", "models", "regions", "offers", "parameters")
+
+
+def quote_template() -> str:
+    """A CSV for quotes of the user's own: columns explained, four examples."""
+    return resources.files("flopwise.catalog").joinpath("data", "quote-template.csv").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flopwise.adapters.models.hf_config import read_model
+from flopwise.adapters.scenario.checks import is_file_name
 from flopwise.adapters.scenario.traffic import Request, concurrency_rate
 from flopwise.app.catalog import is_stale
 from flopwise.app.day import checked_day, today
@@ -202,7 +203,7 @@ def size_serving(question: ServingQuestion, *, catalogue: Catalogue | None = Non
 def model_named(name: str, catalogue: Catalogue) -> ModelArch:
     """A model by its catalogue name, or by the path of its Hugging Face ``config.json``."""
     path = Path(name).expanduser()
-    return read_model(path) if name.endswith(".json") or path.is_file() else catalogue.model(name)
+    return read_model(path) if is_file_name(name) or path.is_file() else catalogue.model(name)
 
 
 def platform_of(name: str, catalogue: Catalogue) -> Platform:

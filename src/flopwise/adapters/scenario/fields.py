@@ -37,7 +37,7 @@ def _quantity(symbol: str, *, least: float = 0.0, most: float = math.inf, zero: 
     def read(value: object) -> float:
         number = parse(value, symbol)
         if number < least or number > most or (number == 0.0 and not zero):
-            msg = f"{value!r} is out of range: {_range(symbol, least, most, zero=zero)}"
+            msg = f"{value!r} is out of range; expected {_range(symbol, least, most, zero=zero)}"
             raise ValueError(msg)
         return number
 
@@ -72,7 +72,7 @@ def _number(least: float, *, above: bool = False) -> BeforeValidator:
     def read(value: object) -> float:
         number = number_of(value)
         if number < least or (above and number == least):
-            msg = f"{value!r} is out of range: {'more than' if above else 'at least'} {least:g}"
+            msg = f"{value!r} is out of range; expected {'more than' if above else 'at least'} {least:g}"
             raise ValueError(msg)
         return number
 
@@ -85,7 +85,7 @@ def _whole(least: int, most: int = 10**9) -> BeforeValidator:
             msg = f"{value!r} is not a whole number"
             raise ValueError(msg)  # noqa: TRY004 - pydantic gathers ValueErrors
         if not least <= value <= most:
-            msg = f"{value} is out of range: from {least} to {most}"
+            msg = f"{value} is out of range; expected from {least} to {most}"
             raise ValueError(msg)
         return value
 
@@ -176,7 +176,7 @@ def _ages(value: object) -> object:
     read = {round(parse(age, "s") / YEAR, 6): parse(share, "1") for age, share in value.items()}
     shares = [read[age] for age in sorted(read)]
     if any(not 0.0 <= share <= 1.0 for share in shares):
-        msg = "a residual value is out of range: from 0% to 100%"
+        msg = "a residual value is out of range; expected from 0% to 100%"
         raise ValueError(msg)
     if any(later > earlier for earlier, later in itertools.pairwise(shares)):
         msg = "residual values rise with age; each must be at most the one before"

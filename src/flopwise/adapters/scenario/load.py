@@ -25,6 +25,7 @@ from flopwise.ground.errors import FlopwiseError, ScenarioError
 
 #: Usual room for failed nodes, growth and experiments; outside it a warning.
 HEADROOM, LEAST_HEADROOM, MOST_HEADROOM = 0.20, 0.15, 0.30
+_QUOTES = "a CSV of quotes, relative to this file"
 
 
 def no_hosted() -> Collection[str]:
@@ -93,8 +94,11 @@ def _read_quotes(gather: Gather) -> None:
     try:
         text = path_in_file(gather, name).read_text(encoding="utf-8-sig")
         offers = read_offers(text, origin=name, user_quote=True, catalogue=gather.catalogue)
-    except (FlopwiseError, OSError, UnicodeDecodeError) as error:
-        gather.refuse(("supply", "quotes"), str(error), "a CSV of quotes, relative to this file")
+    except OSError as error:
+        gather.refuse(("supply", "quotes"), f"{name}: {error.strerror or error}".lower(), _QUOTES)
+        return
+    except (FlopwiseError, UnicodeDecodeError) as error:
+        gather.refuse(("supply", "quotes"), str(error), _QUOTES)
         return
     gather.quotes = tuple(offers)
     gather.digests[name] = hashlib.sha256(text.encode()).hexdigest()

@@ -90,7 +90,7 @@ class UsageError(FlopwiseError):
 def _other_error(error: Exception, verb: str, *, as_json: bool) -> int:
     # typer carries its own copy of click, whose error classes are not public: they are known by what they can do.
     if hasattr(error, "format_message"):
-        text = str(error.format_message())  # type: ignore[attr-defined]
+        text = str(error.format_message()).replace("Value error, ", "")  # type: ignore[attr-defined]
         return report_error(UsageError(text, hint=f"'flopwise {verb} --help' shows what it takes"), as_json=as_json)
     if os.environ.get(DEBUG):
         traceback.print_exception(error)

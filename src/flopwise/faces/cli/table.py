@@ -23,6 +23,7 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
     "catalog": {
         "list": "List one kind of things; without KIND, the number of each. Offers are counted by channel and contract.",
         "show": "Show every figure of one name with its source, date, confidence and range.",
+        "template": "Print a CSV for quotes of your own, its columns explained: flopwise catalog template > quotes.csv",
     },
 }
 

@@ -109,4 +109,17 @@ def _print_facts(facts: tuple[FactRow, ...]) -> None:
             say(f"  {row.figure}: {row.note}")
 
 
-APPS = {"catalog list": LIST, "catalog show": SHOW}
+TEMPLATE = verb()
+
+
+@TEMPLATE.command(help=FAMILIES["catalog"]["template"])
+def template(*, as_json: Json = False) -> None:
+    """Print the template of quotes."""
+    text = catalogues.quote_template()
+    if as_json:
+        print_json({"template": text})
+    else:
+        say(text.rstrip())
+
+
+APPS = {"catalog list": LIST, "catalog show": SHOW, "catalog template": TEMPLATE}

@@ -1,23 +1,28 @@
-"""Fills the marked places of pages with what the code says of itself: the scenario's keys, help texts, the catalogue.
+"""Writes the marked places of the pages from what the code says of itself: the scenario's keys, help texts, the catalogue.
 
-A page holds ``<!-- generated: NAME -->``; NAME is one of ``PARTS``. What is generated is never written by hand, so it
-cannot fall behind.
+A place begins with ``<!-- generated: NAME -->``, NAME being one of ``PARTS``, and ends with ``<!-- end -->``. Run this file
+after a change of schema, help or catalogue; a test fails while a page is behind.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-MARK = re.compile(r"<!-- generated: ([a-z-]+) -->")
+MARK = re.compile(r"<!-- generated: ([a-z-]+) -->\n.*?<!-- end -->", re.DOTALL)
+#: Columns of help texts, whatever the terminal.
+_WIDTH = "100"
+PAGES = Path(__file__).parent
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Called by mkdocs for each page."""
-    return MARK.sub(lambda found: PARTS[found[1]](), markdown)
+def current(markdown: str) -> str:
+    """A page with its marked places as they should be."""
+    return MARK.sub(lambda found: f"<!-- generated: {found[1]} -->\n\n{PARTS[found[1]]().strip()}\n\n<!-- end -->", markdown)
 
 
 def scenario_keys() -> str:
@@ -37,12 +42,12 @@ def _section(title: str, part: Mapping[str, Any], parts: Mapping[str, Any]) -> s
         f"| `{key}` | {_kind(field, parts)} | {'yes' if key in needed else ''} | {_words(field, parts)} |"
         for key, field in part["properties"].items()
     ]
-    head = f"### {title} {{#{_anchor(title)}}}\n\n{part.get('description', '')}\n"
+    head = f"### {title} keys\n\n{part.get('description', '')}\n"
     return "\n".join([head, "| key | value | needed | meaning |", "|---|---|---|---|", *rows])
 
 
 def _anchor(title: str) -> str:
-    return "key-" + title.lower().replace(" ", "-")
+    return title.lower().replace(" ", "-") + "-keys"
 
 
 def _kind(field: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
@@ -90,9 +95,15 @@ def help_texts() -> str:
 def _help(line: str) -> str:
     from flopwise.faces.cli.main import run  # noqa: PLC0415
 
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        run([*line.split(), "--help"])
+    out, width = io.StringIO(), os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = _WIDTH
+    try:
+        with contextlib.redirect_stdout(out):
+            run([*line.split(), "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if width is not None:
+            os.environ["COLUMNS"] = width
     return out.getvalue()
 
 
@@ -134,3 +145,15 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "catalogue-coverage": catalogue_coverage,
     "catalogue-parameters": catalogue_parameters,
 }
+
+
+def main() -> None:
+    """Rewrite the pages whose marked places changed."""
+    for page in sorted(PAGES.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if current(text) != text:
+            page.write_text(current(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
