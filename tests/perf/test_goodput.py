@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from flopwise.perf.goodput import (
     best_ettr,
-    daly_interval,
     effective_training_time_ratio,
     spot_effective_share,
     system_mtbf,
@@ -56,11 +55,6 @@ def test_young_is_the_least_waste_of_first_order(checkpoint: float, mtbf: float,
     assert lost <= float(waste(best * 1.1, checkpoint, mtbf, restart)) + 1e-12
     assert lost <= float(waste(best * 0.9, checkpoint, mtbf, restart)) + 1e-12
     assert math.isclose(1 - lost, float(effective_training_time_ratio(best, checkpoint, mtbf, restart)))
-
-
-def test_daly_tends_to_young_for_short_checkpoints() -> None:
-    assert math.isclose(float(daly_interval(1e-6, 1e5)), float(young_interval(1e-6, 1e5)), rel_tol=1e-4)
-    assert float(daly_interval(100.0, 40.0)) == 40.0
 
 
 def test_spot_share() -> None:

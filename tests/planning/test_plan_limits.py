@@ -28,6 +28,12 @@ def test_a_budget_too_small_names_the_least_that_works_and_it_does():
     assert less.status is Status.INFEASIBLE
 
 
+def test_of_two_budgets_only_the_one_that_must_grow_is_named():
+    made = world.plan(world.scenario(world.service(peak=40.0), capex_budget=0.0, monthly_budget=1e3, months=6))
+    assert "a monthly budget of" in made.infeasibilities[0].remedy
+    assert "capital" not in made.infeasibilities[0].remedy
+
+
 def test_a_capital_budget_is_kept():
     made = world.plan(
         world.scenario(world.service(peak=100.0), channels=("oem", "aws"), months=36, capex_budget=1e6, start="2027-08")

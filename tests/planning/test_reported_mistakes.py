@@ -9,6 +9,7 @@ import pytest
 
 from flopwise.catalog import load_catalogue
 from flopwise.catalog.offers import read_offers
+from flopwise.domain.scenario import Commitment
 from flopwise.perf.kv import kv_bytes_per_token
 from flopwise.perf.search import search_serving
 from flopwise.planning.cost.ledger import make_ledger
@@ -55,7 +56,18 @@ def test_costs_of_workloads_add_up_to_the_cost_of_what_they_share():
     chat = next(row for row in made.demand if row.workload == "chat")
     tokens = {"chat": chat.work, "tune": 2e8 * 365 / 7}
     costs = [made.figures[f"workloads.{name}.cost.per_million_tokens"].value * count / 1e6 for name, count in tokens.items()]
-    assert sum(costs) == pytest.approx(made.summary.total_npv, rel=1e-6)
+    assert sum(costs) == pytest.approx(made.summary.total_cash, rel=1e-6)
+
+
+def test_costs_of_workloads_and_unused_fees_add_up_to_the_total():
+    held = Commitment(channel="aws", kind="savings-plan", amount=5.0, until="2027-12")
+    made = world.plan(world.scenario(world.service(peak=10.0), owned=(world.owned(2),), commitments=(held,)))
+    chat = made.demand[0]
+    cost = made.figures["workloads.chat.cost.per_million_tokens"].value * chat.work / 1e6
+    unused = sum(line.amount for line in made.costs if line.component == "commitment")
+    assert unused == pytest.approx(5.0 * 8760, rel=1e-6)
+    assert cost + unused == pytest.approx(made.summary.total_cash, rel=1e-6)
+    assert any("pays for 0 % of its fee" in text for text in made.warnings)
 
 
 def test_nothing_held_costs_nothing_idle():

@@ -37,7 +37,7 @@ class PlanSummary:
 def summarise(plan: Plan) -> PlanSummary:
     """Choose and order what one screen shows."""
     orders = sorted(plan.orders, key=lambda order: (order.order_by, order.id))
-    weighed = sorted(plan.assumptions, key=lambda row: (-abs(row.swing or 0.0), row.assumption.path))
+    weighed = sorted(plan.assumptions, key=lambda row: row.rank)
     return PlanSummary(
         headline=plan.summary.headline,
         costs=cost_totals(plan),

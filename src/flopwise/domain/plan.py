@@ -266,12 +266,21 @@ class Infeasibility:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAssumption:
-    """An assumption with its weight: the change of total cost (USD) over its plausible range, when it was varied."""
+    """An assumption with its weight: the change of total cost (USD) over its plausible range, when it was varied.
+
+    ``breaks`` names the end of the range at which not everything can be served any more; empty when there is none.
+    """
 
     assumption: Assumption
     low: str
     high: str
     swing: float | None
+    breaks: str = ""
+
+    @property
+    def rank(self) -> tuple[bool, float, str]:
+        """Order of weight: what can break the plan, then what moves the total most."""
+        return (not self.breaks, -abs(self.swing or 0.0), self.assumption.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

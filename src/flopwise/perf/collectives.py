@@ -67,11 +67,6 @@ def all_gather(link: Links, placed: Group, size: Array) -> Array:
     return _up(link, inside, placed.local) + _out(link, between, placed.domains)
 
 
-def reduce_scatter(link: Links, placed: Group, size: Array) -> Array:
-    """As ``all_gather``: the same bytes in the other direction."""
-    return all_gather(link, placed, size)
-
-
 def all_reduce(link: Links, placed: Group, size: Array) -> Array:
     """A reduce-scatter and an all-gather of ``size`` bytes; inside one domain, small messages go in one shot.
 

@@ -29,13 +29,6 @@ def young_interval(checkpoint: Array, mtbf: Array) -> Array:
     return np.sqrt(2.0 * np.asarray(checkpoint) * mtbf)
 
 
-def daly_interval(checkpoint: Array, mtbf: Array) -> Array:
-    """Higher order (Daly 2006): sqrt(2 C M) (1 + sqrt(C/2M)/3 + C/18M) - C for C < 2 M, else M."""
-    ratio = np.asarray(checkpoint) / (2.0 * np.asarray(mtbf))
-    better = young_interval(checkpoint, mtbf) * (1.0 + np.sqrt(ratio) / 3.0 + ratio / 9.0) - checkpoint
-    return np.where(ratio < 1.0, better, mtbf)
-
-
 def waste(interval: Array, checkpoint: Array, mtbf: Array, restart: Array) -> Array:
     """Lost fraction of wall time, first order: C/tau + (tau/2 + R)/M, at most 1."""
     return np.minimum(checkpoint / interval + (interval / 2.0 + restart) / mtbf, 1.0)

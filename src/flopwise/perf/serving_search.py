@@ -211,6 +211,7 @@ def _detail(job: ServingJob, platform: Platform, found: _Replicas, row: int) -> 
         "ttft_mean": _pick(state.ttft_mean, row),
         "tpot_p95": _pick(state.tpot_p95, row),
         "tpot_mean": _pick(state.tpot_mean, row),
+        "saturation": float(found.saturation[row]),
         "batch": batch,
         "max_batch_memory": float(found.most[row]),
         "kv_bytes_per_token": kv_bytes_per_token(job.arch, job.kv_precision),

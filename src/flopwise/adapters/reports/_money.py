@@ -7,7 +7,7 @@ from collections import defaultdict
 from flopwise.adapters.reports import _pictures as pictures
 from flopwise.adapters.reports import _series as series
 from flopwise.adapters.reports._markup import BREAK, Column, Markup, anchor, bullets, esc, folded, join, table, tag
-from flopwise.adapters.reports._page import Key, Page, mark, money, section, value
+from flopwise.adapters.reports._page import Key, Page, mark, money, section, value, weight
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Figure
@@ -88,7 +88,7 @@ def _interval(item: Figure) -> str:
 def assumed(page: Page) -> Markup:
     """Assumptions by what they cost, offers by age, warnings, and what is not in the model."""
     words, plan = page.words, page.plan
-    ranked = sorted(plan.assumptions, key=lambda row: (-abs(row.swing or 0.0), row.assumption.path))
+    ranked = sorted(plan.assumptions, key=lambda row: row.rank)
     parts: list[object] = []
     if ranked:
         parts.append(_assumptions(page, words("top_assumptions"), ranked[:SHOWN_ASSUMPTIONS]))
@@ -120,7 +120,7 @@ def _assumptions(page: Page, caption: str, rows: list[PlanAssumption]) -> Markup
             tag("code", row.assumption.path),
             row.assumption.value,
             f"{row.low} – {row.high}" if row.low or row.high else "–",
-            words("not_varied") if row.swing is None else money(abs(row.swing)),
+            weight(row, words),
             phrase(row.assumption.reason, words),
             row.assumption.source,
         )

@@ -9,7 +9,7 @@ from flopwise.adapters.reports._drawing import Sketch, on_page
 from flopwise.adapters.reports._markup import Markup, anchor, esc, join, tag
 from flopwise.adapters.reports._theme import Spec
 from flopwise.adapters.reports._words import Words
-from flopwise.domain.plan import Plan
+from flopwise.domain.plan import Plan, PlanAssumption
 from flopwise.domain.provenance import Figure
 from flopwise.ground.units import show
 
@@ -98,6 +98,13 @@ def value(number: float, unit: str) -> str:
 def money(amount: float | None) -> str:
     """An amount in a column whose head names the currency."""
     return "–" if amount is None else show(amount, "")
+
+
+def weight(row: PlanAssumption, words: Words) -> str:
+    """How much an assumption weighs: what it breaks, or how far it moves the total."""
+    if row.breaks:
+        return words("breaks_at", at=row.breaks)
+    return words("not_varied") if row.swing is None else money(abs(row.swing))
 
 
 def section(words: Words, name: str, *parts: object, breaks: bool = False) -> Markup:

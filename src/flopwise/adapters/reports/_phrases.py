@@ -72,6 +72,19 @@ _ZH: Mapping[str, str] = {
         r"余量 \1 超支 \2：\3；请提高余量或接受缺口"
     ),
     r"headroom of (\S+) is outside the usual (\S+) to (\S+)": r"余量 \1 超出通常的 \2 至 \3",
+    r"the commitment with (\S+) pays for (.+) of its fee; (.+) are due for nothing: other supply costs less than its on-demand "
+    r"prices, or it fits no work": (r"与 \1 的承诺仅抵用费用的 \2；\3 将白付：其他供给比其按需价格便宜，或不适合任何工作"),
+    r"(\S+) calls (\S+), whose latency, availability, rate limits and precision are not known here: compare its terms with the "
+    r"promises of the service": r"\1 调用 \2，其延迟、可用性、速率限额与精度未知：请与服务承诺对照其条款",
+    r"new supply comes from (\S+) channels \((.+)\); the scenario asks for (\S+) \(reported, not enforced\)": (
+        r"新供给来自 \1 个渠道（\2）；场景要求 \3 个（仅报告，未强制）"
+    ),
+    r"finance\.tax is not in the costs of this version: all amounts are before tax": (
+        "本版本成本不含 finance.tax：所有金额均为税前"
+    ),
+    r"risk\.cvar is not weighed by this version: uncertainty is shown and not optimised over": (
+        "本版本不计 risk.cvar 权重：不确定性仅展示，不参与优化"
+    ),
     r"your quote (\S+) is not used: it arrives after the horizon, or no work can run on it": (
         r"未采用您的报价 \1：到货晚于规划期，或没有工作能在其上运行"
     ),

@@ -265,6 +265,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "per_accelerator_hour": ("per accelerator-hour held or rented", "每持有或租用的加速器小时"),
     "against_market": ("dearest platform that runs it: {most}", "可运行的最贵平台：{most}"),
     "no_unit_cost": ("nothing is served", "没有产出"),
+    "breaks_at": ("not all served at {at}", "取 {at} 时无法全部满足"),
     "not_drawn": (
         "This picture could not be drawn here (memory or processes are short); plan.xlsx has its numbers.",
         "此图无法在本机绘制（内存不足或不允许新进程），数据见 plan.xlsx。",

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from flopwise.adapters.reports._page import money
+from flopwise.adapters.reports._page import money, weight
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.adapters.reports._sentence import plain, sentence
 from flopwise.adapters.reports._words import Words
@@ -171,9 +171,9 @@ def _risk(plan: Plan, words: Words) -> list[str]:
 
 
 def _assumed(plan: Plan, words: Words) -> list[str]:
-    ranked = sorted(plan.assumptions, key=lambda row: (-abs(row.swing or 0.0), row.assumption.path))
+    ranked = sorted(plan.assumptions, key=lambda row: row.rank)
     rows = [
-        (row.assumption.path, row.assumption.value, f"{row.low} – {row.high}", money(row.swing), row.assumption.source)
+        (row.assumption.path, row.assumption.value, f"{row.low} – {row.high}", weight(row, words), row.assumption.source)
         for row in ranked[:_ASSUMPTIONS]
     ]
     heads = tuple(words(name) for name in ("assumption", "value", "range", "swing", "source"))

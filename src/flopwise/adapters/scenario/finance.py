@@ -17,6 +17,8 @@ SCENARIOS, ALPHA, WEIGHT, SEED = 24, 0.95, 0.0, 0
 def finance_of(part: FinancePart | None, gather: Gather) -> Finance:
     """Rates for money over time, in USD and years."""
     given = part or FinancePart()
+    if given.tax:
+        gather.warnings.append("finance.tax is not in the costs of this version: all amounts are before tax")
     life = given.depreciation / YEAR if given.depreciation else None
     staff = usd(given.staff_cost, gather) if given.staff_cost else None
     return Finance(
@@ -47,6 +49,8 @@ def risk_of(part: RiskPart | None, gather: Gather) -> RiskAppetite:
     shares = given.max_share.model_dump(exclude_none=True) if given.max_share else {}
     alpha = given.cvar.alpha if given.cvar else None
     weight = given.cvar.weight if given.cvar else None
+    if weight:
+        gather.warnings.append("risk.cvar is not weighed by this version: uncertainty is shown and not optimised over")
     if not shares:
         gather.assume("risk.max_share", "none", "no limit on the share of one vendor or channel is stated")
     return RiskAppetite(

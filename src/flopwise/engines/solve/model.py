@@ -115,6 +115,12 @@ class LinearModel:
         """Objective coefficients of a block of variables, in the shape of its index array."""
         return np.concatenate(self._cost)[columns]
 
+    def set_costs(self, columns: Indices, values: ArrayLike) -> None:
+        """Set objective coefficients of variables that were added before."""
+        costs = np.concatenate(self._cost)
+        costs[columns] = values
+        self._cost[:] = [costs]
+
     def solve(
         self,
         *,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flopwise.ground.units import MILLION_TOKENS, MONTHS_PER_YEAR
+from flopwise.ground.units import MILLION_TOKENS
 
 
 def annuity_factor(rate: float, years: float) -> float:
@@ -48,17 +48,3 @@ def hosted_break_even_tokens(replica_cost_per_hour: float, *, price_per_million:
     replica cost per day / hosted price per token; the deployment must be able to serve that many tokens.
     """
     return replica_cost_per_hour * hours_per_day / (price_per_million / MILLION_TOKENS)
-
-
-def critical_ratio(committed: float, elastic: float) -> float:
-    """Newsvendor ratio: commit up to this quantile of demand. (elastic - committed) / elastic.
-
-    >>> round(critical_ratio(0.69, 1.0), 2)
-    0.31
-    """
-    return (elastic - committed) / elastic
-
-
-def monthly_rate(yearly: float) -> float:
-    """The monthly rate that compounds to a yearly one."""
-    return (1 + yearly) ** (1 / MONTHS_PER_YEAR) - 1

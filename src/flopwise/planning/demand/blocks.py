@@ -38,6 +38,8 @@ PROFILES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "consumer": (_CONSUMER, tuple(min(1.0, 1.04 * value) for value in _CONSUMER)),
     "global": (tuple(0.75 + 0.25 * value for value in _CONSUMER), tuple(0.72 + 0.22 * value for value in _CONSUMER)),
 }
+#: Kinds of hours that peaks may take in any case, and loads that are equal.
+_MOST, _SAME = 16, 1e-9
 #: Weekdays and days of the weekend in a week.
 _DAYS = (5, 2)
 #: At this power nothing is left but the busiest hours; so many halvings find a power to a millionth.
@@ -118,7 +120,8 @@ def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8,
     Args:
         shapes: one (2, 24) array per workload, relative to its peak.
         months: ISO months of the horizon.
-        limit: kinds of hours wanted; more are returned if peaks that must stay apart need them.
+        limit: kinds of hours wanted; up to twice as many, and 16 in any case, are returned if peaks need them. Beyond
+            that the nearest peaks are merged with hours that are almost as busy, and lose the difference.
         parts: shares of the hours of each kind that become blocks of their own; they sum to 1.
 
     Complexity: agglomerative over 48 points, O(48**3) at most.
@@ -126,7 +129,7 @@ def make_blocks(shapes: Sequence[Floats], months: Sequence[str], limit: int = 8,
     hours_of_day = np.array([[weekdays_in(month), days_in(month) - weekdays_in(month)] for month in months], dtype=float)
     weight = np.repeat(hours_of_day.sum(axis=0), HOURS_PER_DAY)
     points = np.stack([shape.ravel() for shape in shapes], axis=1) if shapes else np.ones((2 * HOURS_PER_DAY, 1))
-    label = _merge(points, weight, limit)
+    label = _merge(points, weight, limit, most=max(2 * limit, _MOST))
     of_hour = label.reshape(2, HOURS_PER_DAY)
     member = np.eye(label.max() + 1)[of_hour].sum(axis=1)  # hours of each block in one day of each type
     hours = hours_of_day @ member
@@ -143,20 +146,23 @@ def block_means(shape: Floats, blocks: Blocks, months: Sequence[str]) -> Floats:
     return (total / np.bincount(label, weights=weight))[blocks.kind]
 
 
-def _merge(points: Floats, weight: Floats, limit: int) -> NDArray[np.int64]:
-    """Ward-like merging; clusters that hold some workload's peak merge only at zero distance."""
-    peak = (points >= points.max(axis=0) - 1e-12).any(axis=1)
+def _merge(points: Floats, weight: Floats, limit: int, most: int) -> NDArray[np.int64]:
+    """Ward-like merging to ``limit`` clusters; none that lowers a workload's peak before there are more than ``most``."""
+    peaks = points.max(axis=0)
     clusters = [[index] for index in range(len(points))]
     while len(clusters) > 1:
         centre = np.array([np.average(points[c], axis=0, weights=weight[c]) for c in clusters])
         mass = np.array([weight[c].sum() for c in clusters])
-        distance = ((centre[:, None] - centre[None, :]) ** 2).sum(axis=2)
-        cost = distance * mass[:, None] * mass[None, :] / (mass[:, None] + mass[None, :])
-        holds_peak = np.array([peak[c].any() for c in clusters])
-        barred = (holds_peak[:, None] | holds_peak[None, :]) & (distance > 1e-12)
-        cost = np.where(barred | np.eye(len(clusters), dtype=bool), np.inf, cost)
-        best = np.unravel_index(np.argmin(cost), cost.shape)
-        if not np.isfinite(cost[best]) or (len(clusters) <= limit and cost[best] > 1e-12):
+        apart = np.abs(centre[:, None] - centre[None, :])
+        cost = (apart**2).sum(axis=2) * mass[:, None] * mass[None, :] / (mass[:, None] + mass[None, :])
+        at_peak = centre >= peaks - _SAME
+        lowers = ((at_peak[:, None] | at_peak[None, :]) & (apart > _SAME)).any(axis=2)
+        itself = np.eye(len(clusters), dtype=bool)
+        allowed = np.where(lowers | itself, np.inf, cost)
+        if not np.isfinite(allowed).any() and len(clusters) > most:
+            allowed = np.where(itself, np.inf, cost)
+        best = np.unravel_index(np.argmin(allowed), allowed.shape)
+        if not np.isfinite(allowed[best]) or (len(clusters) <= limit and allowed[best] > _SAME):
             break
         first, second = sorted(int(index) for index in best)
         clusters[first] += clusters.pop(second)

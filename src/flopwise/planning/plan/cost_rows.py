@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from flopwise.domain.offer import OfferKind
 from flopwise.domain.plan import BreakEven, CostLine, Reference
 from flopwise.domain.provenance import Evidence
 from flopwise.domain.workload import ServingWorkload
+from flopwise.ground.errors import SolverError
 from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, show
 from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_even_tokens, owning_cost_per_hour
 from flopwise.planning.cost.ledger import charges, components, make_ledger
@@ -30,6 +32,8 @@ PLAN = "plan"
 _NOTHING = 1e-6
 #: Solves at once: more gain nothing on two cores and hold one model each in memory.
 _WORKERS = 2
+#: Seconds that a solve of a reference plan may take: it is only compared with.
+_REFERENCE_LIMIT = 20.0
 #: Reference plans: name, what may be used, what it means.
 REFERENCES: Mapping[str, tuple[Allowed, str]] = {
     "buy only": (Allowed(reserved=False, elastic=False, hosted=False), "servers bought, nothing rented"),
@@ -72,7 +76,8 @@ def solve_all(problem: Problem, *, gap: float, time_limit: float) -> dict[str, S
     """
 
     def task(allowed: Allowed) -> Sourced:
-        return solve(problem, allowed, gap=gap, time_limit=time_limit)
+        limit = time_limit if allowed == Allowed() else min(time_limit, _REFERENCE_LIMIT)
+        return solve(problem, allowed, gap=gap, time_limit=limit)
 
     with ThreadPoolExecutor(max_workers=_WORKERS) as workers:
         plan = workers.submit(task, Allowed())
@@ -84,8 +89,10 @@ def solve_all(problem: Problem, *, gap: float, time_limit: float) -> dict[str, S
             for name, (kinds, _) in REFERENCES.items()
             if name not in early and not _within(best, kinds)
         }
-        done = {name: future.result() for name, future in (early | late).items()}
-        answers = {name: done.get(name, best) for name in REFERENCES}
+        answers = {name: best for name in REFERENCES if name not in early and name not in late}
+        for name, future in (early | late).items():
+            with suppress(SolverError):  # A reference that is not solved in time is left out.
+                answers[name] = future.result()
     answers[PLAN] = min((best, *answers.values()), key=lambda answer: _order(problem, answer))
     return answers
 
@@ -111,6 +118,8 @@ def references(world: World, answers: Mapping[str, Sourced]) -> tuple[Reference,
     """The plan itself and the reference plans solved beside it."""
     rows = [_reference(world, "this plan", "the cheapest mix of all that is allowed", world.sourced, chosen=True)]
     for name, (allowed, words) in REFERENCES.items():
+        if name not in answers:
+            continue
         rows.append(_reference(world, name, words, answers[name], note=_missing_kinds(world.problem, allowed)))
     return tuple(rows)
 

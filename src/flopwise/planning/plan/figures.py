@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from flopwise.domain.plan import BreakEven, DemandRow, Headroom, PlanOrder, Reference
+from flopwise.domain.mode import Mode
+from flopwise.domain.plan import BreakEven, DemandRow, Headroom, PlanAssumption, PlanOrder, Reference
 from flopwise.domain.provenance import Evidence, Figure
-from flopwise.domain.workload import TrainingWorkload
+from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, MILLION_TOKENS, PETA, show
+from flopwise.perf.constants import KNEE
 from flopwise.planning.cost.ledger import components
 from flopwise.planning.demand.modes import Reliability, goodput
 from flopwise.planning.demand.needs import requests_in
 from flopwise.planning.plan.demand_rows import main_mode, training_token_flops
+from flopwise.planning.plan.uncertainty import rate_errors
 from flopwise.planning.plan.world import World
 
 #: Work is counted in units of 10^15 FLOP/s for an hour.
@@ -26,6 +30,7 @@ def make_figures(
     world: World,
     *,
     interval: tuple[float, float],
+    assumptions: Sequence[PlanAssumption],
     demand: Iterable[DemandRow],
     orders: Iterable[PlanOrder],
     references: Iterable[Reference],
@@ -33,9 +38,10 @@ def make_figures(
     headroom: Headroom,
 ) -> Mapping[str, Figure]:
     """All figures by id, in the order in which a reader meets them."""
+    rates = math.hypot(*rate_errors(assumptions))
     relative = (interval[0] / world.ledger.npv, interval[1] / world.ledger.npv) if world.ledger.npv > 0 else (1.0, 1.0)
     figures = [
-        *_totals(world, interval, relative),
+        *_totals(world, interval, relative, rates),
         *_components(world, relative),
         *_unit_costs(world, relative),
         *(figure for row in demand for figure in _workload(world, row, relative)),
@@ -74,7 +80,7 @@ def _price_sources(world: World) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _totals(world: World, interval: tuple[float, float], relative: tuple[float, float]) -> list[Figure]:
+def _totals(world: World, interval: tuple[float, float], relative: tuple[float, float], rates: float) -> list[Figure]:
     parts = {name: f"cost.{name}" for name, cash in world.ledger.cash.items() if cash.any()}
     years = sorted({month[:4] for month in world.months})
     sources = _price_sources(world)
@@ -100,10 +106,11 @@ def _totals(world: World, interval: tuple[float, float], relative: tuple[float, 
         inputs={year: f"cost.year.{year}" for year in years},
         sources=sources,
     )
-    return [npv, *_standing(world, relative), cash, *(_year(world, year, relative) for year in years)]
+    return [npv, *_standing(world, rates), cash, *(_year(world, year, relative) for year in years)]
 
 
-def _standing(world: World, relative: tuple[float, float]) -> list[Figure]:
+def _standing(world: World, rates: float) -> list[Figure]:
+    """Fees are contracts and exact; what owned servers cost moves with assumed rates alone (``rates``: USD to each side)."""
     value = world.standing.npv
     if value <= 0:
         return []
@@ -113,7 +120,7 @@ def _standing(world: World, relative: tuple[float, float]) -> list[Figure]:
             id="cost.standing",
             value=value,
             unit="USD",
-            interval=_around(value, relative),
+            interval=(max(value - rates, 0.0), value + rates),
             evidence=Evidence.PUBLISHED,
             label="Of it for what stands and is committed already, under any plan",
             formula="net present cost of owned servers and of commitments held",
@@ -149,8 +156,8 @@ def _components(world: World, relative: tuple[float, float]) -> list[Figure]:
                     id=f"cost.{name}",
                     value=value,
                     unit="USD",
-                    interval=_around(value, relative),
-                    evidence=Evidence.PUBLISHED,
+                    interval=_exact(value) if name == "commitment" else _around(value, relative),
+                    evidence=Evidence.COMPUTED if name == "commitment" else Evidence.PUBLISHED,
                     label=f"{part.LABEL}, net present",
                     formula=part.FORMULA,
                     inputs=_rates(world, name),
@@ -198,7 +205,7 @@ def _rate_sources(world: World, name: str) -> tuple[str, ...]:
 def _unit_costs(world: World, relative: tuple[float, float]) -> list[Figure]:
     hours = float(world.accelerator_hours.sum())
     figures: list[Figure] = []
-    pools_cost = float(world.pool_npv.sum())
+    pools_cost = float(world.pool_cash.sum())
     if hours > 0:
         value = pools_cost / hours
         figures.append(
@@ -209,8 +216,8 @@ def _unit_costs(world: World, relative: tuple[float, float]) -> list[Figure]:
                 interval=_around(value, relative),
                 evidence=Evidence.PUBLISHED,
                 label="Cost per accelerator-hour held or rented",
-                formula="net present cost of pools / accelerator-hours",
-                inputs={"net present cost of pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},
+                formula="cash for pools / accelerator-hours; fees of commitments that no use covers are not in it",
+                inputs={"cash for pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},
             )
         )
         used = sum(world.used_hours.values())
@@ -310,7 +317,7 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
             evidence=mode.evidence,
             label=f"{name}: rate of one {'gang' if mode.rate_unit == 'tokens/s' else 'replica'}",
             formula=_rate_formula(mode.rate_unit),
-            inputs={**inputs, **_details(mode.detail)},
+            inputs={**inputs, **_work_of_one(world.workloads[name], mode), **_details(mode.detail)},
             sources=sources,
         ),
         Figure(
@@ -360,16 +367,29 @@ def _goodput_interval(world: World, workload: TrainingWorkload, accelerators: in
 
 def _rate_formula(unit: str) -> str:
     if unit == "tokens/s":
-        return "global batch / step time; step time = products + memory-bound work + exposed communication + bubble"
+        return (
+            "global batch / step time; step time = (micro-batches x slowest stage + bubble + pipeline sends + exposed exchange "
+            "+ optimizer) x jitter, a stage being products, attention, memory-bound work and host time"
+        )
     return (
-        "running requests / (prefill + output tokens x time per step) at the largest batch within memory, promises and the knee"
+        "min(batch / (output tokens x mean time per output token), knee x saturation) at the largest batch that cache and "
+        "promises allow; steps that carry prompts are in the mean time per output token"
     )
+
+
+def _work_of_one(workload: ServingWorkload | TrainingWorkload, mode: Mode) -> dict[str, str]:
+    """What one step, or one request, is: the inputs of the rate beside times."""
+    if isinstance(workload, TrainingWorkload):
+        return {"global batch": show(mode.rate * mode.detail["step_time"], "tokens")}
+    return {"output tokens": f"{workload.output.mean:,.0f}", "knee": show(KNEE, "1")}
 
 
 _DETAIL_UNITS = {
     "step_time": "s",
     "ttft_p95": "s",
+    "tpot_mean": "s",
     "tpot_p95": "s",
+    "saturation": "req/s",
     "mfu_causal": "1",
     "bubble": "1",
     "utilisation": "1",
@@ -385,7 +405,7 @@ def _details(detail: Mapping[str, float]) -> dict[str, str]:
 
 def _cost_of_work(world: World, name: str, row: DemandRow, relative: tuple[float, float]) -> list[Figure]:
     """Cost per million tokens, and per useful PFLOP-hour of training; nothing where nothing is done."""
-    cost, done = world.workload_npv.get(name, 0.0), row.work * (1 - row.unmet_share)
+    cost, done = world.workload_cash.get(name, 0.0), row.work * (1 - row.unmet_share)
     if cost <= 0 or done <= 0:
         return []
     workload = world.workloads[name]
@@ -399,8 +419,8 @@ def _cost_of_work(world: World, name: str, row: DemandRow, relative: tuple[float
             interval=_around(cost / useful, relative),
             evidence=Evidence.PUBLISHED,
             label=f"{name}: cost per useful PFLOP-hour (model FLOPs, causal, no recompute)",
-            formula="net present cost of the workload / (model FLOPs / 3.6e18)",
-            inputs={"net present cost of the workload": show(cost, "USD"), "model FLOPs": show(done, "FLOP")},
+            formula="cash for the workload / (model FLOPs / 3.6e18)",
+            inputs={"cash for the workload": show(cost, "USD"), "model FLOPs": show(done, "FLOP")},
         )
         return [_per_million(name, cost, tokens, "trained", relative), per_flop]
     need = next(item for item in world.needs.serving if item.workload.name == name)
@@ -421,8 +441,8 @@ def _per_million(name: str, cost: float, tokens: float, words: str, relative: tu
         interval=_around(value, relative),
         evidence=Evidence.PUBLISHED,
         label=f"{name}: cost per million tokens {words}",
-        formula="net present cost of the workload / tokens x 1e6; idle hours of a pool fall on the work that uses it",
-        inputs={"net present cost of the workload": show(cost, "USD"), "tokens": show(tokens, "tokens")},
+        formula="cash for the workload / tokens x 1e6; idle hours of a pool fall on the work that uses it",
+        inputs={"cash for the workload": show(cost, "USD"), "tokens": show(tokens, "tokens")},
     )
 
 

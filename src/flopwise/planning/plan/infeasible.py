@@ -22,6 +22,10 @@ from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced, least_budget
 from flopwise.planning.sourcing.pools import Contract
 from flopwise.planning.sourcing.problem import Problem
 
+#: Budgets in words, and what the least of one is raised by so that rounding does not make it too small.
+_BUDGETS = {"capex_budget": "a capital budget", "monthly_budget": "a monthly budget"}
+_SAFE = 1.001
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limit:
@@ -146,16 +150,24 @@ def _without_budgets(problem: Problem) -> Problem:
 
 
 def _budget_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:
+    """The least that one budget must be while the other stays, where that works; else the least of both together."""
     supply = world.problem.supply
+    if supply.capex_budget is not None and supply.monthly_budget is not None:
+        for name in ("monthly_budget", "capex_budget"):
+            factor = least_budget(world.problem, (name,))
+            if factor is not None:
+                return f"the least that works is {_least(world, name, factor)}"
     factor = least_budget(world.problem)
     if factor is None:
         return "raise the budget"
-    parts = [
-        f"{words} of {show(max(budget, LEAST_BUDGET) * factor * 1.001, 'USD')} instead of {show(budget, 'USD')}"
-        for words, budget in (("a capital budget", supply.capex_budget), ("a monthly budget", supply.monthly_budget))
-        if budget is not None
-    ]
+    parts = [_least(world, name, factor) for name in _BUDGETS if getattr(supply, name) is not None]
     return f"the least that works is {' with '.join(parts)}"
+
+
+def _least(world: World, name: str, factor: float) -> str:
+    budget: float = getattr(world.problem.supply, name)
+    least = max(budget, LEAST_BUDGET) * factor * _SAFE
+    return f"{_BUDGETS[name]} of {show(least, 'USD')} instead of {show(budget, 'USD')}"
 
 
 def _at_once(problem: Problem) -> Problem:

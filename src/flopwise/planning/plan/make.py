@@ -9,10 +9,9 @@ import numpy as np
 from flopwise import __version__
 from flopwise.catalog import Catalogue
 from flopwise.domain.calendar import months_of
-from flopwise.domain.offer import Offer, OfferKind
+from flopwise.domain.offer import Offer
 from flopwise.domain.plan import (
     PLAN_SCHEMA,
-    Concentration,
     Headroom,
     Infeasibility,
     Plan,
@@ -22,10 +21,8 @@ from flopwise.domain.plan import (
     Status,
     Summary,
 )
-from flopwise.domain.provenance import Evidence
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError
-from flopwise.ground.units import show
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, plan_blocks
 from flopwise.planning.market import select
@@ -34,17 +31,16 @@ from flopwise.planning.plan.figures import make_figures
 from flopwise.planning.plan.infeasible import infeasibilities
 from flopwise.planning.plan.sensitivity import weigh
 from flopwise.planning.plan.uncertainty import total_interval
+from flopwise.planning.plan.warn import warnings
 from flopwise.planning.plan.words import headline, next_actions
 from flopwise.planning.plan.world import World
-from flopwise.planning.sourcing.choose import Candidate, Considered, make_problem, make_rates
+from flopwise.planning.sourcing.choose import Considered, make_problem, make_rates
 from flopwise.planning.sourcing.pools import Pools, make_pools
 
 Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
 GAP, TIME_LIMIT = 1e-2, 60.0
 _STAGES = 4
-#: Of a budget, so that rounding does not count as too much.
-_TOLERANCE = 1e-6
 
 
 def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (), report: Report | None = None) -> Plan:
@@ -105,22 +101,26 @@ def _written(
     assumptions: tuple[PlanAssumption, ...],
 ) -> Plan:
     scenario = world.scenario
-    interval = total_interval(world)
+    interval = total_interval(world, assumptions)
     demand, orders = demand_rows.demand_rows(world), supply_rows.orders(world)
     break_even, risk = cost_rows.break_evens(world), supply_rows.risk_rows(world)
     headroom, headroom_warnings = _headroom(world)
     status = Status.INFEASIBLE if reasons else Status.OPTIMAL
     figures = make_figures(
-        world, interval=interval, demand=demand, orders=orders, references=references, break_even=break_even, headroom=headroom
+        world,
+        interval=interval,
+        assumptions=assumptions,
+        demand=demand,
+        orders=orders,
+        references=references,
+        break_even=break_even,
+        headroom=headroom,
     )
-    warnings = (
+    notes = (
         *scenario.warnings,
         *world.needs.warnings,
         *headroom_warnings,
-        *_budget_warnings(world),
-        *_evidence_warnings(world),
-        *_quotes_not_used(world),
-        *_concentration_warnings(risk),
+        *warnings(world, risk),
         *(f"left out: {note}" for note in (*world.market.excluded, *pools.notes)),
     )
     return Plan(
@@ -152,7 +152,7 @@ def _written(
         fabric=supply_rows.bill(world),
         infeasibilities=reasons,
         assumptions=assumptions,
-        warnings=warnings,
+        warnings=notes,
         figures=figures,
     )
 
@@ -221,63 +221,3 @@ def _headroom(world: World) -> tuple[Headroom, tuple[str, ...]]:
     return reconcile(
         world.scenario.headroom, world.needs, world.catalogue.parameters, replicas=replicas, weights=weights, servers=servers
     )
-
-
-def _budget_warnings(world: World) -> list[str]:
-    """Months in which what stands and is committed already costs more than the budget: it is paid under any."""
-    budget = world.scenario.supply.monthly_budget
-    if budget is None:
-        return []
-    running = world.standing.running
-    over = np.flatnonzero(running > budget * (1 + _TOLERANCE))
-    return [
-        f"owned servers and commitments cost {show(float(running[month]), 'USD')} in {world.months[month]}, more than the "
-        f"monthly budget of {show(budget, 'USD')}; they are paid in any case ({len(over)} of {len(running)} months)"
-        for month in over[:1]
-    ]
-
-
-def _evidence_warnings(world: World) -> list[str]:
-    """Chosen modes that rest on datasheets alone: nobody should order by them without a measurement."""
-    rows = [row.mode for row in demand_rows.mode_rows(world) if row.share > 0 and row.mode.evidence is Evidence.DATASHEET]
-    return [
-        f"{mode.workload} on {mode.accelerator} rests on datasheet figures alone: {show(mode.interval[0], mode.rate_unit)} to "
-        f"{show(mode.interval[1], mode.rate_unit)} are expected; measure before you order"
-        for mode in rows
-    ]
-
-
-def _quotes_not_used(world: World) -> list[str]:
-    """What became of quotes of the user's own that the plan does not draw on."""
-    used = {item.contract.offer.id for item in world.lines if item.contract is not None}
-    notes: list[str] = []
-    for offer in world.scenario.supply.inline_offers:
-        if offer.id in used or offer.kind is OfferKind.HOSTED:
-            continue
-        mine = [item for item in world.considered.candidates if item.contract and item.contract.offer.id == offer.id]
-        notes.append(f"your quote {offer.id} is not used: {_why_not(world, mine)}")
-    return notes
-
-
-def _why_not(world: World, mine: Sequence[Candidate]) -> str:
-    """The work that a quote comes nearest to, and how it compares there."""
-    if not mine:
-        return "it arrives after the horizon, or no work can run on it"
-    compared: list[tuple[float, str]] = []
-    for item in mine:
-        others = [other for other in world.considered.candidates if other.workload == item.workload and other.contract]
-        best = min(others, key=lambda other: other.unit_cost)
-        compared.append((item.unit_cost / best.unit_cost - 1, f"{item.workload} than {best.pool.id}"))
-    dearer, what = min(compared)
-    if dearer <= 0:
-        return "it is the cheapest at full use, but not for the hours and months in which the work comes"
-    return f"at full use it is {show(dearer, '1')} dearer for {what}"
-
-
-def _concentration_warnings(risk: Sequence[Concentration]) -> list[str]:
-    return [
-        f"{max(item.shares, key=item.shares.__getitem__)} holds {max(item.shares.values()):.0%} of the {item.tier} tier; "
-        f"the scenario allows {item.limit:.0%} (reported, not enforced)"
-        for item in risk
-        if item.exceeded
-    ]

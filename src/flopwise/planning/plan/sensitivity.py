@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from flopwise.domain.offer import OfferKind
 from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Fact
 from flopwise.domain.scenario import Assumption
@@ -25,12 +26,15 @@ from flopwise.planning.plan.demand_rows import main_mode
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import PlanLine
 from flopwise.planning.sourcing.model import least_cost
+from flopwise.planning.sourcing.pools import Contract, arrival_offset
 from flopwise.planning.sourcing.problem import Problem, Use
 
 #: Range of a value that states none.
 SPREAD = 0.25
 #: Relaxed models solved at once.
 _WORKERS = 2
+#: Cells (uses x months x blocks) of the largest model that is solved again for every need and capacity.
+_LARGEST = 50_000
 _LOW_HIGH = (1 - SPREAD, 1 + SPREAD)
 #: Parameters that planning itself rests on, whatever the scenario says.
 PLANNING_PARAMETERS = (
@@ -52,11 +56,12 @@ PLANNING_PARAMETERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Range:
-    """Printed ends of a range, and the cost difference between its best and worst end (USD)."""
+    """Printed ends of a range, the cost difference between them (USD), and the end that cannot be served."""
 
     low: str
     high: str
     swing: float | None
+    breaks: str = ""
 
 
 def weigh(world: World, *, time_limit: float) -> tuple[PlanAssumption, ...]:
@@ -70,8 +75,7 @@ def weigh(world: World, *, time_limit: float) -> tuple[PlanAssumption, ...]:
         performance = list(pool.map(lambda name: _performance_row(world, tests, name), world.workloads))
         rows = list(pool.map(lambda item: _row(item, tests.range_of(item.path)), assumptions))
     rows.extend(row for row in performance if row is not None)
-    rows.sort(key=lambda row: (-(row.swing or 0.0), row.assumption.path))
-    return tuple(rows)
+    return tuple(sorted(rows, key=lambda row: row.rank))
 
 
 def _planning_assumptions(world: World) -> Iterable[Assumption]:
@@ -84,7 +88,7 @@ def _planning_assumptions(world: World) -> Iterable[Assumption]:
 def _row(item: Assumption, found: _Range | None) -> PlanAssumption:
     if found is None:
         return PlanAssumption(assumption=item, low="", high="", swing=None)
-    return PlanAssumption(assumption=item, low=found.low, high=found.high, swing=found.swing)
+    return PlanAssumption(assumption=item, low=found.low, high=found.high, swing=found.swing, breaks=found.breaks)
 
 
 def _performance_row(world: World, tests: _Tests, name: str) -> PlanAssumption | None:
@@ -98,9 +102,9 @@ def _performance_row(world: World, tests: _Tests, name: str) -> PlanAssumption |
         reason="predicted rate of the chosen mode",
         source=f"flopwise performance model, {mode.evidence.value}; 80 % interval from errors on held-out measurements",
     )
-    slow, fast = mode.interval
-    swing = tests.resolved(lambda problem, edge: _with_rate(problem, name, edge / mode.rate), (slow, fast))
-    return PlanAssumption(assumption=item, low=show(slow, mode.rate_unit), high=show(fast, mode.rate_unit), swing=swing)
+    return _row(
+        item, tests.resolved(lambda problem, edge: _with_rate(problem, name, edge / mode.rate), mode.interval, mode.rate_unit)
+    )
 
 
 def _with_rate(problem: Problem, workload: str, factor: float) -> Problem:
@@ -133,6 +137,43 @@ def _with_workloads(world: World, problem: Problem, name: str, change: Callable[
     return replace(problem, needs=needs)
 
 
+def _with_contracts(problem: Problem, change: Callable[[Contract], Contract]) -> Problem:
+    pools = tuple(
+        replace(
+            pool,
+            purchases=tuple(map(change, pool.purchases)),
+            reservations=tuple(map(change, pool.reservations)),
+            elastic=change(pool.elastic) if pool.elastic else None,
+        )
+        for pool in problem.pools
+    )
+    return replace(problem, pools=pools)
+
+
+def _with_quota(_world: World, problem: Problem, servers: float) -> Problem:
+    """Another cap on what is rented by the hour, where the offer states none."""
+
+    def changed(contract: Contract) -> Contract:
+        capped = contract.offer.kind in {OfferKind.ON_DEMAND, OfferKind.SPOT} and contract.offer.max_servers is None
+        return replace(contract, most=servers) if capped else contract
+
+    return _with_contracts(problem, changed)
+
+
+def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float], Problem]:
+    """Another lead time of some kinds of contract, where the offer states none."""
+
+    def change(world: World, problem: Problem, weeks: float) -> Problem:
+        def changed(contract: Contract) -> Contract:
+            if contract.offer.kind not in kinds or contract.offer.lead_time is not None:
+                return contract
+            return replace(contract, first=max(contract.first, arrival_offset(world.scenario, weeks)))
+
+        return _with_contracts(problem, changed)
+
+    return change
+
+
 def _with_reliability(problem: Problem, reliability: Reliability) -> Problem:
     """Rates of training uses under other failure rates or restart times; layouts stay."""
     trainings = {need.workload.name: need.workload for need in problem.needs.training}
@@ -151,6 +192,7 @@ class _Tests:
 
     def __init__(self, world: World, time_limit: float) -> None:
         self.world, self.time_limit = world, time_limit
+        self.large = len(world.problem.uses) * world.hours.size > _LARGEST
 
     def range_of(self, path: str) -> _Range | None:
         """Range and swing of an assumption by its path; ``None`` where it cannot be varied."""
@@ -221,9 +263,14 @@ class _Tests:
 
     def _problem(self, path: str, fact: Fact | None) -> _Range | None:
         if path == "headroom":
-            return self._range(lambda problem, edge: replace(problem, headroom=edge), USUAL, "1")
+            return self.resolved(lambda problem, edge: replace(problem, headroom=edge), USUAL, "1")
         if path in _RELIABILITY:
             return self._reliability(path, fact)
+        if path in _CONTRACTS and fact is not None:
+            change = _CONTRACTS[path]
+            return self.resolved(
+                lambda problem, edge: change(self.world, problem, edge), self._edges(fact, fact.value), fact.unit
+            )
         service = next((name for name in self.world.workloads if path.startswith(f"workloads.{name}.traffic.")), None)
         if service is None or not isinstance(self.world.workloads[service], ServingWorkload):
             return None
@@ -231,10 +278,11 @@ class _Tests:
 
     def _traffic(self, name: str, field: str) -> _Range | None:
         if field == "growth":
-            return self._range(lambda problem, edge: _with_growth(self.world, problem, name, edge), (0.0, 0.04), "1/month")
+            return self.resolved(lambda problem, edge: _with_growth(self.world, problem, name, edge), (0.0, 0.04), "1/month")
         if field == "peak" or field.startswith(("users", "concurrency")):
-            found = self._range(lambda problem, edge: _with_peak(self.world, problem, name, edge), _LOW_HIGH, "1")
-            return replace(found, low="25 % lower", high="25 % higher")
+            found = self.resolved(lambda problem, edge: _with_peak(self.world, problem, name, edge), _LOW_HIGH, "1")
+            low, high = "25 % lower", "25 % higher"
+            return replace(found, low=low, high=high, breaks={found.low: low, found.high: high}.get(found.breaks, ""))
         return None
 
     def _reliability(self, path: str, fact: Fact | None) -> _Range | None:
@@ -245,15 +293,17 @@ class _Tests:
         def at(problem: Problem, edge: float) -> Problem:
             return _with_reliability(problem, Reliability.of(known | {path: replace(fact, value=edge, low=None, high=None)}))
 
-        return self._range(at, self._edges(fact, fact.value), fact.unit)
+        return self.resolved(at, self._edges(fact, fact.value), fact.unit)
 
-    def _range(self, change: Callable[[Problem, float], Problem], edges: tuple[float, float], unit: str) -> _Range:
-        return _Range(low=_text(edges[0], unit), high=_text(edges[1], unit), swing=self.resolved(change, edges))
-
-    def resolved(self, change: Callable[[Problem, float], Problem], edges: tuple[float, float]) -> float | None:
-        """Difference of the relaxed model's cost between both edges; nothing when an edge cannot be solved or served."""
+    def resolved(self, change: Callable[[Problem, float], Problem], edges: tuple[float, float], unit: str) -> _Range:
+        """Difference of the relaxed model's cost between both edges, and the edge at which not all can be served."""
+        low, high = (_text(edge, unit) for edge in edges)
+        if self.large or any(self.world.sourced.unmet.values()):
+            return _Range(low=low, high=high, swing=None)
         totals = [least_cost(change(self.world.problem, edge), time_limit=self.time_limit) for edge in edges]
-        return None if totals[0] is None or totals[1] is None else abs(totals[1] - totals[0])
+        if totals[0] is None or totals[1] is None:
+            return _Range(low=low, high=high, swing=None, breaks=low if totals[0] is None else high)
+        return _Range(low=low, high=high, swing=abs(totals[1] - totals[0]))
 
 
 def _at_rate(item: PlanLine, world: World, site: str, field: str, value: float):  # noqa: ANN202 - a SupplyLine
@@ -275,6 +325,12 @@ _PARAMETER_OF: Mapping[str, str] = {
 _RELIABILITY = frozenset(
     {"reliability.failures_per_accelerator_day", "reliability.restart_time", "reliability.checkpoint_bandwidth"}
 )
+#: Parameters of contracts, and the problem with another value.
+_CONTRACTS: Mapping[str, Callable[[World, Problem, float], Problem]] = {
+    "offers.on_demand_quota": _with_quota,
+    "lead.oem.p90_weeks": _with_lead(frozenset({OfferKind.PURCHASE})),
+    "lead.cloud_reserved.p90_weeks": _with_lead(frozenset({OfferKind.RESERVED, OfferKind.CAPACITY_BLOCK, OfferKind.LEASE})),
+}
 #: Value of a rate, and rates with another value, by path.
 _RATE_CHANGES: Mapping[str, Callable[[Rates], tuple[float, Callable[[float], Rates]]]] = {
     "finance.wacc": lambda rates: (rates.wacc, lambda value: replace(rates, wacc=value)),

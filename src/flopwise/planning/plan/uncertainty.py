@@ -1,4 +1,4 @@
-"""How wrong the total may be: performance and price errors of what the plan uses, joined in quadrature.
+"""How wrong the total may be: errors of performance, prices and assumed rates, joined in quadrature.
 
 Performance errors of different workloads and price errors of different channels are taken as independent; growth
 and launches are not in this interval (they change what is needed, not how wrong the sums are).
@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 
+from flopwise.domain.plan import PlanAssumption
 from flopwise.planning.plan.demand_rows import main_mode
 from flopwise.planning.plan.world import World
 
+#: Assumptions about what things cost: their swing moves the total as it stands.
+_RATES = ("finance.", "network.", "storage.", "server.", "facility.", "supply.sites.")
 
-def total_interval(world: World) -> tuple[float, float]:
-    """80 % interval of the net present cost (USD)."""
-    low = math.hypot(*_performance(world, 0), *_prices(world, 0))
-    high = math.hypot(*_performance(world, 1), *_prices(world, 1))
+
+def total_interval(world: World, assumptions: Sequence[PlanAssumption]) -> tuple[float, float]:
+    """80 % interval of the net present cost (USD). A rate's swing over its range counts half to each side."""
+    rates = rate_errors(assumptions)
+    low = math.hypot(*_performance(world, 0), *_prices(world, 0), *rates)
+    high = math.hypot(*_performance(world, 1), *_prices(world, 1), *rates)
     return (max(world.ledger.npv - low, 0.0), world.ledger.npv + high)
+
+
+def rate_errors(assumptions: Sequence[PlanAssumption]) -> list[float]:
+    """USD to each side by assumed cost rate."""
+    return [(row.swing or 0.0) / 2 for row in assumptions if row.assumption.path.startswith(_RATES)]
 
 
 def _performance(world: World, side: int) -> list[float]:

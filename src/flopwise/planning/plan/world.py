@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -88,12 +89,21 @@ class World:
         return [float(sum(float(np.sum(part @ discount)) for part in charges(item.line, rates).values())) for item in self.lines]
 
     @cached_property
-    def pool_npv(self) -> Floats:
-        """Net present cost by pool, shape (pools,); commitments go to the pools of their channel by rented hours."""
+    def line_cash(self) -> list[float]:
+        """Undiscounted cost of each line (USD)."""
+        rates = self.problem.rates
+        return [float(sum(float(np.sum(part)) for part in charges(item.line, rates).values())) for item in self.lines]
+
+    @property
+    def pool_cash(self) -> Floats:
+        """Cost by pool (USD), shape (pools,); fees of commitments that no use covers belong to no pool."""
+        return self._by_pool(self.line_cash)
+
+    def _by_pool(self, amounts: Sequence[float]) -> Floats:
         totals = np.zeros(len(self.problem.pools))
-        for item, npv in zip(self.lines, self.line_npv, strict=True):
+        for item, amount in zip(self.lines, amounts, strict=True):
             if item.pool is not None:
-                totals[item.pool] += npv
+                totals[item.pool] += amount
         return totals
 
     @cached_property
@@ -139,13 +149,22 @@ class World:
 
     @cached_property
     def workload_npv(self) -> dict[str, float]:
-        """Net present cost by workload: pools by hours used (idle hours fall on the users), hosted APIs directly."""
+        """Net present cost by workload (USD)."""
+        return self._by_workload(self.line_npv)
+
+    @cached_property
+    def workload_cash(self) -> dict[str, float]:
+        """Undiscounted cost by workload (USD): what a unit of work costs, comparable with a price list."""
+        return self._by_workload(self.line_cash)
+
+    def _by_workload(self, amounts: Sequence[float]) -> dict[str, float]:
+        """Pools by hours used (idle hours fall on the users), hosted APIs directly; unused commitments fall on nobody."""
         costs = dict.fromkeys(self.workloads, 0.0)
-        for number, npv in enumerate(self.pool_npv):
+        for number, amount in enumerate(self._by_pool(amounts)):
             used = {name: hours for (name, pool), hours in self.used_hours.items() if pool == number and hours > 0}
             for name, hours in used.items():
-                costs[name] += npv * hours / sum(used.values())
-        for item, npv in zip(self.lines, self.line_npv, strict=True):
+                costs[name] += amount * hours / sum(used.values())
+        for item, amount in zip(self.lines, amounts, strict=True):
             if item.hosted is not None:
-                costs[self.problem.hosted[item.hosted].workload] += npv
+                costs[self.problem.hosted[item.hosted].workload] += amount
         return costs

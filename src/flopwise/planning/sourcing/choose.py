@@ -39,8 +39,10 @@ from flopwise.planning.sourcing.problem import (
 
 Floats = NDArray[np.float64]
 Report = Callable[[str, int, int], None]
-#: Pools kept per workload and kind of contract.
-_KEPT = 3
+#: Pools kept per workload and kind of contract, and in all: many workloads share fewer, so that the model stays solvable.
+_KEPT, _KEPT_IN_ALL = 3, 24
+#: Up to so many workloads may each use the best pools of the others.
+_EVERYWHERE = 8
 #: Hosted APIs kept per service.
 _KEPT_HOSTED = 2
 
@@ -102,12 +104,13 @@ def make_problem(
     hours = _hourly_costs(pools.pools, rates)
     found = _Search(needs, pools.pools, hours, scenario.headroom, reliability).run(report)
     candidates = _candidates(pools.pools, found, hours)
-    kept = _kept_pools(pools.pools, candidates)
+    own = _pools_by_workload(candidates)
+    kept = _kept_pools(pools.pools, candidates, own)
     refusals = _refusals(found.values())
     problem = Problem(
         needs=needs,
         pools=tuple(kept),
-        uses=_uses(kept, candidates),
+        uses=_uses(kept, candidates, own),
         hosted=_hosted(needs, pools.hosted, catalogue),
         supply=scenario.supply,
         commitments=scenario.supply.commitments,
@@ -272,16 +275,23 @@ def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapp
     ]
 
 
-def _kept_pools(pools: Sequence[Pool], candidates: Sequence[Candidate]) -> list[Pool]:
-    """The best pools by workload and contract kind, in the order of ``pools``."""
+def _pools_by_workload(candidates: Sequence[Candidate]) -> dict[str, set[str]]:
+    """The best pools of each workload by kind of contract; fewer of each kind where there are many workloads."""
     best: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    keep = {pool.id for pool in pools if pool.owned.any()}
     for item in candidates:
         if item.contract is not None and _can_hold(item):
             costs = best[item.workload, _kind(item.contract)]
             costs[item.pool.id] = min(item.unit_cost, costs.get(item.pool.id, np.inf))
-    for costs in best.values():
-        keep.update(sorted(costs, key=lambda pool: (costs[pool], pool))[:_KEPT])
+    each = max(1, min(_KEPT, _KEPT_IN_ALL // len({workload for workload, _ in best} or {""})))
+    own: dict[str, set[str]] = defaultdict(set)
+    for (workload, _), costs in best.items():
+        own[workload].update(sorted(costs, key=lambda pool: (costs[pool], pool))[:each])
+    return own
+
+
+def _kept_pools(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[str, set[str]]) -> list[Pool]:
+    """Pools that are good for some workload, and what is owned, in the order of ``pools``."""
+    keep = {pool.id for pool in pools if pool.owned.any()}.union(*own.values())
     useful = {item.pool.id for item in candidates}
     return [pool for pool in pools if pool.id in keep and (pool.id in useful or pool.owned.any())]
 
@@ -291,12 +301,15 @@ def _can_hold(item: Candidate) -> bool:
     return item.contract is None or item.contract.most + float(item.pool.owned.max()) >= item.choice.servers
 
 
-def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate]) -> tuple[Use, ...]:
+def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[str, set[str]]) -> tuple[Use, ...]:
+    """What may run where: everything everywhere, but only on its own best pools where there are many workloads."""
+    everywhere = len(own) <= _EVERYWHERE
     numbers = {pool.id: number for number, pool in enumerate(pools)}
     uses: dict[tuple[str, int, int], Use] = {}
     for item in candidates:
         number = numbers.get(item.pool.id)
-        if number is not None:
+        welcome = everywhere or item.pool.id in own[item.workload] or item.pool.owned.any()
+        if number is not None and welcome:
             key = (item.workload, number, item.choice.mode.accelerators)
             use = Use(workload=item.workload, pool=number, choice=item.choice, rate=item.rate)
             if key not in uses or use.rate > uses[key].rate:

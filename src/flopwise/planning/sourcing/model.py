@@ -15,7 +15,7 @@ Size: pools x months x blocks capacity rows, uses x months x blocks variables.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,17 +43,24 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 #: Services are planned for at least this many requests/s (nine a day).
 LEAST_RATE = 1e-4
+#: Fields of the supply that limit money.
+BUDGETS = ("capex_budget", "monthly_budget")
 #: A budget of nothing grows from this (USD), so that a factor can tell what would do.
 LEAST_BUDGET = 1.0
 #: Objective in thousands of USD: coefficients nearer to 1 for the solver.
 _SCALE = 1e-3
 #: Up to so many counts of whole servers by the hour are solved at once, more in a second pass.
 _AT_ONCE = 700
+#: In models with more columns they stay in parts: the ledger rounds them up, and the gap says what that costs.
+_LARGEST = 50_000
 #: Supply that carries less than this share of the cost is left out if the rest can do its work within the gap.
 _SMALL = 0.005
 _TIDYINGS = 3
 #: No single order is larger (servers): keeps the coefficients of minimum orders small.
 _LARGEST_ORDER = 20_000.0
+#: Work that is not done costs so many times the whole plan, or so much (USD) where that is not known, when a problem is
+#: too large for exact answers; these end at a wider gap.
+_DEAR, _DEAREST, _WIDE = 10.0, 1e9, 0.05
 #: Slack of the second solve around the least unmet share.
 _SLACK = 1e-6
 #: Right sides nearer to a whole number than this give no cut: its coefficients would drown in the tolerance.
@@ -104,18 +111,34 @@ def solve(problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3
     at_once = _whole_cells(problem, kinds) <= _AT_ONCE
     model = _Model(problem, kinds, whole_servers=at_once)
     model.forbid_unmet()
-    solution = model.linear.solve(gap=gap, time_limit=time_limit)
     least: dict[str, float] | None = None
+    try:
+        solution = model.linear.solve(gap=gap, time_limit=time_limit)
+    except SolverError:
+        return _anyhow(problem, kinds, time_limit=time_limit)
     if solution.status is SolveStatus.INFEASIBLE:
         model = _Model(problem, kinds, whole_servers=at_once)
         least = model.least_unmet(time_limit)
         model.allow_unmet(least)
         solution = model.linear.solve(gap=gap, time_limit=time_limit)
     bound = solution.bound / _SCALE + model.fixed_cost
+    if model.linear.columns > _LARGEST:
+        return replace(model.read(solution), bound=bound)
     if not at_once:
         model, solution = _again(problem, kinds, least, (model, solution), gap=gap, time_limit=time_limit) or (model, solution)
     model, solution = _tidied(problem, kinds, least, (model, solution), gap=gap, time_limit=time_limit)
     return replace(model.read(solution), bound=bound)
+
+
+def _anyhow(problem: Problem, allowed: Allowed, *, time_limit: float) -> Sourced:
+    """An answer to a problem too large to be solved in time: what is not served has a price, so that some point is known.
+
+    Servers by the hour are counted in parts where they are rented, and the gap says how far the answer may be off.
+    """
+    model = _Model(problem, allowed)
+    model.price_unmet(_DEAR * (least_cost(problem, time_limit=time_limit) or _DEAREST))
+    solution = model.linear.solve(gap=_WIDE, time_limit=time_limit)
+    return model.read(solution)
 
 
 def _whole_cells(problem: Problem, allowed: Allowed) -> int:
@@ -189,10 +212,13 @@ def least_cost(problem: Problem, *, time_limit: float) -> float | None:
     return None if solution.status is SolveStatus.INFEASIBLE else solution.objective / _SCALE + model.fixed_cost
 
 
-def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
-    """Factor by which both budgets must grow (or may shrink) so that everything is served; ``None`` if no budget helps."""
+def least_budget(problem: Problem, budgets: Collection[str] = BUDGETS, *, time_limit: float = 10.0) -> float | None:
+    """Factor by which the named budgets must grow (or may shrink) together so that everything is served.
+
+    Others stay as they are. ``None`` if no factor helps.
+    """
     whole = _whole_cells(problem, Allowed()) <= _AT_ONCE
-    model = _Model(problem, Allowed(), free_budgets=True, whole_servers=whole)
+    model = _Model(problem, Allowed(), free_budgets=budgets, whole_servers=whole)
     model.forbid_unmet()
     solution = model.linear.solve(gap=1e-3, time_limit=time_limit)
     if solution.status is SolveStatus.INFEASIBLE:
@@ -203,7 +229,9 @@ def least_budget(problem: Problem, *, time_limit: float = 10.0) -> float | None:
 class _Model:
     """Blocks of variables and rows of one problem."""
 
-    def __init__(self, problem: Problem, allowed: Allowed, *, free_budgets: bool = False, whole_servers: bool = False) -> None:
+    def __init__(
+        self, problem: Problem, allowed: Allowed, *, free_budgets: Collection[str] = (), whole_servers: bool = False
+    ) -> None:
         self.whole_servers = whole_servers
         self.problem, self.allowed = problem, allowed
         self.hours = problem.needs.blocks.hours
@@ -561,7 +589,7 @@ class _Model:
         self.linear.add_entries(chosen, self.open[index], 1.0)
         self.linear.add_entries(chosen, self.chosen[index], -1.0)
 
-    def _limits(self, *, free: bool) -> None:
+    def _limits(self, *, free: Collection[str]) -> None:
         self._site_power()
         supply = self.problem.supply
         factor = None
@@ -569,9 +597,13 @@ class _Model:
             factor = self.linear.add_variables("budget factor", (1,), cost=1.0)
             self.budget_factor = int(factor[0])
         if supply.capex_budget is not None:
-            self._capital_row(max(supply.capex_budget, LEAST_BUDGET) if free else supply.capex_budget, factor)
+            growing = "capex_budget" in free
+            budget = max(supply.capex_budget, LEAST_BUDGET) if growing else supply.capex_budget
+            self._capital_row(budget, factor if growing else None)
         if supply.monthly_budget is not None:
-            self._monthly_rows(max(supply.monthly_budget, LEAST_BUDGET) if free else supply.monthly_budget, factor)
+            growing = "monthly_budget" in free
+            budget = max(supply.monthly_budget, LEAST_BUDGET) if growing else supply.monthly_budget
+            self._monthly_rows(budget, factor if growing else None)
 
     def _site_power(self) -> None:
         overhead = 1 + self.problem.rates.power_overhead
@@ -613,6 +645,11 @@ class _Model:
         """Ask for all of the demand."""
         for columns, _ in self.unmet.values():
             self.linear.fix(columns, 0.0)
+
+    def price_unmet(self, usd: float) -> None:
+        """Let all of a workload's work that is not done cost an amount (USD)."""
+        for columns, weight in self.unmet.values():
+            self.linear.set_costs(columns, weight * usd * _SCALE)
 
     def least_unmet(self, time_limit: float) -> dict[str, float]:
         """Least unavoidable unmet share of each workload, the sum of shares being minimised."""

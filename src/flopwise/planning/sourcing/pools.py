@@ -125,6 +125,13 @@ def platform_of(accelerator: Accelerator, accelerators: int, network_bandwidth: 
     )
 
 
+def arrival_offset(scenario: Scenario, weeks: float) -> int:
+    """Month of the horizon in which what is ordered on the day of the plan can work, after a lead time in weeks."""
+    ordered = date.fromisoformat(scenario.as_of)
+    arrives = first_whole_month(ordered + timedelta(weeks=weeks)) if weeks else scenario.as_of
+    return max(months_between(scenario.horizon.start, arrives), 0)
+
+
 class _Maker:
     """Scenario and catalogue at hand while pools are made."""
 
@@ -226,7 +233,6 @@ class _Maker:
     def _contract(self, item: PricedOffer) -> Contract:
         offer = item.offer
         weeks = float(self._lead_weeks(offer))
-        arrival = first_whole_month(self.as_of + timedelta(weeks=weeks))
         elastic = offer.kind in {OfferKind.ON_DEMAND, OfferKind.SPOT}
         return Contract(
             offer=offer,
@@ -234,7 +240,7 @@ class _Maker:
             low=item.low,
             high=item.high,
             stale=item.stale,
-            first=max(months_between(self.scenario.horizon.start, arrival if weeks else self.scenario.as_of), 0),
+            first=arrival_offset(self.scenario, weeks),
             lead_weeks=weeks,
             term=offer.term_months if not elastic else 0,
             most=float(offer.max_servers) if offer.max_servers is not None else self.quota if elastic else math.inf,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flopwise.app import scenario as scenarios
     from flopwise.app import summary as summaries
     from flopwise.app.summary import PlanSummary
-    from flopwise.domain.plan import Plan, PlanOrder
+    from flopwise.domain.plan import Plan, PlanAssumption, PlanOrder, Reference
     from flopwise.ground import units
 else:
     plans, scenarios = lazy("flopwise.app.plan"), lazy("flopwise.app.scenario")
@@ -115,9 +115,9 @@ def _references(summary: PlanSummary) -> None:
     rows = [
         (
             ("* " if row.chosen else "  ") + row.name,
-            units.show(row.npv, "") if row.feasible else "cannot meet all",
+            units.show(row.npv, ""),
             units.show(row.regret, "") if row.regret is not None else "",
-            row.note or row.description,
+            row.note or (row.description if row.feasible else f"cannot do {_missing(row)}"),
         )
         for row in summary.references
     ]
@@ -125,12 +125,16 @@ def _references(summary: PlanSummary) -> None:
     print_table(columns, rows, title="Reference plans", right=columns[1:3], fold=("plan", ""))
 
 
+def _missing(row: Reference) -> str:
+    return ", ".join(f"{units.show(share, '1')} of {name}" for name, share in row.unmet.items())
+
+
 def _assumptions(summary: PlanSummary) -> None:
     rows = [
         (
             row.assumption.path,
             row.assumption.value,
-            units.show(row.swing, "USD") if row.swing else "",
+            _weight(row),
             _short(row.assumption.source),
         )
         for row in summary.assumptions
@@ -139,10 +143,16 @@ def _assumptions(summary: PlanSummary) -> None:
         ("assumed", "value", "moves the total by", "source"),
         rows,
         title="Assumptions that cost most",
-        fold=("assumed", "value", "source"),
+        fold=("assumed", "value", "moves the total by", "source"),
     )
     if summary.more_assumptions:
         say(f"and {summary.more_assumptions} more in the report, with all sources")
+
+
+def _weight(row: PlanAssumption) -> str:
+    if row.breaks:
+        return f"not all served at {row.breaks}"
+    return units.show(row.swing, "USD") if row.swing else ""
 
 
 def _short(text: str) -> str:

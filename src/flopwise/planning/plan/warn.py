@@ -1,0 +1,133 @@
+"""What a reader of a plan must be told beside its figures: what is paid for nothing, what was not checked, what lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flopwise.domain.offer import OfferKind
+from flopwise.domain.plan import Concentration
+from flopwise.domain.provenance import Evidence
+from flopwise.ground.units import show
+from flopwise.planning.plan import demand_rows
+from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.choose import Candidate
+
+#: Of a budget, so that rounding does not count as too much.
+_TOLERANCE = 1e-6
+#: Share of a fee below which its rest is not worth a word.
+_LITTLE = 0.02
+
+
+def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
+    """All sentences, money first."""
+    return (
+        *_budget(world),
+        *_commitment(world),
+        *_evidence(world),
+        *_hosted(world),
+        *_channel(world),
+        *_quotes_not_used(world),
+        *_concentration(risk),
+    )
+
+
+def _budget(world: World) -> list[str]:
+    """Months in which what stands and is committed already costs more than the budget: it is paid under any."""
+    budget = world.scenario.supply.monthly_budget
+    if budget is None:
+        return []
+    running = world.standing.running
+    over = np.flatnonzero(running > budget * (1 + _TOLERANCE))
+    return [
+        f"owned servers and commitments cost {show(float(running[month]), 'USD')} in {world.months[month]}, more than the "
+        f"monthly budget of {show(budget, 'USD')}; they are paid in any case ({len(over)} of {len(running)} months)"
+        for month in over[:1]
+    ]
+
+
+def _commitment(world: World) -> list[str]:
+    """Commitments whose fee is paid for nothing, in part or all."""
+    lines = [item for item in world.lines if item.line.kind == "commitment"]
+    warnings: list[str] = []
+    for item, covered in zip(lines, world.sourced.covered, strict=True):
+        unused = float(np.sum(item.line.usd))
+        fee = unused + float(covered.sum())
+        if unused > _LITTLE * fee:
+            warnings.append(
+                f"the commitment with {item.channel} pays for {show(1 - unused / fee, '1')} of its fee; "
+                f"{show(unused, 'USD')} are due for nothing: other supply costs less than its on-demand prices, "
+                "or it fits no work"
+            )
+    return warnings
+
+
+def _hosted(world: World) -> list[str]:
+    """Services on hosted APIs: what their providers promise is not known."""
+    used = {item.hosted for item in world.lines if item.hosted is not None}
+    names = sorted(
+        {(world.problem.hosted[number].workload, world.problem.hosted[number].priced.offer.channel) for number in used}
+    )
+    return [
+        f"{workload} calls {channel}, whose latency, availability, rate limits and precision are not known here: "
+        "compare its terms with the promises of the service"
+        for workload, channel in names
+    ]
+
+
+def _channel(world: World) -> list[str]:
+    """Fewer channels than the scenario asks for."""
+    used = {item.contract.offer.channel for item in world.lines if item.contract is not None}
+    used |= {world.problem.hosted[item.hosted].priced.offer.channel for item in world.lines if item.hosted is not None}
+    wanted = world.scenario.risk.min_channels
+    if not used or len(used) >= wanted:
+        return []
+    names = ", ".join(sorted(used))
+    return [f"new supply comes from {len(used)} channels ({names}); the scenario asks for {wanted} (reported, not enforced)"]
+
+
+def _evidence(world: World) -> list[str]:
+    """Chosen modes that rest on datasheets alone: nobody should order by them without a measurement."""
+    rows = [row.mode for row in demand_rows.mode_rows(world) if row.share > 0 and row.mode.evidence is Evidence.DATASHEET]
+    return [
+        f"{mode.workload} on {mode.accelerator} rests on datasheet figures alone: {show(mode.interval[0], mode.rate_unit)} to "
+        f"{show(mode.interval[1], mode.rate_unit)} are expected; measure before you order"
+        for mode in rows
+    ]
+
+
+def _quotes_not_used(world: World) -> list[str]:
+    """What became of quotes of the user's own that the plan does not draw on."""
+    used = {item.contract.offer.id for item in world.lines if item.contract is not None}
+    notes: list[str] = []
+    for offer in world.scenario.supply.inline_offers:
+        if offer.id in used or offer.kind is OfferKind.HOSTED:
+            continue
+        mine = [item for item in world.considered.candidates if item.contract and item.contract.offer.id == offer.id]
+        notes.append(f"your quote {offer.id} is not used: {_why_not(world, mine)}")
+    return notes
+
+
+def _why_not(world: World, mine: Sequence[Candidate]) -> str:
+    """The work that a quote comes nearest to, and how it compares there."""
+    if not mine:
+        return "it arrives after the horizon, or no work can run on it"
+    compared: list[tuple[float, str]] = []
+    for item in mine:
+        others = [other for other in world.considered.candidates if other.workload == item.workload and other.contract]
+        best = min(others, key=lambda other: other.unit_cost)
+        compared.append((item.unit_cost / best.unit_cost - 1, f"{item.workload} than {best.pool.id}"))
+    dearer, what = min(compared)
+    if dearer <= 0:
+        return "it is the cheapest at full use, but not for the hours and months in which the work comes"
+    return f"at full use it is {show(dearer, '1')} dearer for {what}"
+
+
+def _concentration(risk: Sequence[Concentration]) -> list[str]:
+    return [
+        f"{max(item.shares, key=item.shares.__getitem__)} holds {max(item.shares.values()):.0%} of the {item.tier} tier; "
+        f"the scenario allows {item.limit:.0%} (reported, not enforced)"
+        for item in risk
+        if item.exceeded
+    ]
