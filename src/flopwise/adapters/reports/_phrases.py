@@ -76,8 +76,8 @@ _ZH: Mapping[str, str] = {
     r"prices, or it fits no work": (r"与 \1 的承诺仅抵用费用的 \2；\3 将白付：其他供给比其按需价格便宜，或不适合任何工作"),
     r"(\S+) calls (\S+), whose latency, availability, rate limits and precision are not known here: compare its terms with the "
     r"promises of the service": r"\1 调用 \2，其延迟、可用性、速率限额与精度未知：请与服务承诺对照其条款",
-    r"new supply comes from (\S+) channels \((.+)\); the scenario asks for (\S+) \(reported, not enforced\)": (
-        r"新供给来自 \1 个渠道（\2）；场景要求 \3 个（仅报告，未强制）"
+    r"new supply comes from (.+) alone; the scenario asks for (\S+) channels \(reported, not enforced\)": (
+        r"新供给仅来自 \1；场景要求 \2 个渠道（仅报告，未强制）"
     ),
     r"finance\.tax is not in the costs of this version: all amounts are before tax": (
         "本版本成本不含 finance.tax：所有金额均为税前"

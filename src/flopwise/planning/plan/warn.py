@@ -84,7 +84,7 @@ def _channel(world: World) -> list[str]:
     if not used or len(used) >= wanted:
         return []
     names = ", ".join(sorted(used))
-    return [f"new supply comes from {len(used)} channels ({names}); the scenario asks for {wanted} (reported, not enforced)"]
+    return [f"new supply comes from {names} alone; the scenario asks for {wanted} channels (reported, not enforced)"]
 
 
 def _evidence(world: World) -> list[str]:
