@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from adapters.scenario_world import shipped
-from flopwise.app.catalog import KINDS, counts, coverage, entry, is_stale, listing
+from flopwise.app.catalog import KINDS, counts, coverage, entry, is_stale, listing, quote_template
 from flopwise.app.day import checked_day
 from flopwise.app.init import QUESTIONS, applies, with_defaults, write
 from flopwise.app.size import Market, ServingQuestion, TrainingQuestion, platform_of, size_serving, size_training
+from flopwise.catalog import load_catalogue
+from flopwise.catalog.offers import read_offers
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.errors import FlopwiseError, ScenarioError, UnknownNameError
 from flopwise.ground.units import DAY, HOUR, MEGA
@@ -232,3 +234,8 @@ def test_a_model_from_a_file(tmp_path):
     path.write_text(json.dumps(config), encoding="utf-8")
     own, named = (size_training(replace(TRAIN, model=name), as_of=DAY_OF_TESTS) for name in (str(path), "llama-3.1-8b"))
     assert own.training[0].mode.rate == pytest.approx(named.training[0].mode.rate)
+
+
+def test_the_template_of_quotes_is_read_back():
+    offers = read_offers(quote_template(), origin="template", user_quote=True, catalogue=load_catalogue())
+    assert {offer.kind.value for offer in offers} == {"purchase", "reserved", "spot", "hosted"}

@@ -7,6 +7,7 @@ import doctest
 import importlib.util
 import io
 import pkgutil
+import re
 import shlex
 import shutil
 import tomllib
@@ -106,3 +107,21 @@ def test_generated_places_are_current():
     assert {mark for text in texts for mark in made.MARK.findall(text)} == set(made.PARTS)
     for path, text in zip(PAGES, texts, strict=True):
         assert made.current(text) == text, path.name
+
+
+def _shape(line: str) -> str:
+    """A line without its numbers: solvers may differ in the last digit."""
+    return re.sub(r"[\d.,]+", "#", " ".join(line.split()))
+
+
+def test_the_readme_prints_what_the_example_prints(tmp_path, monkeypatch):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = text.partition("plan examples/hybrid.yaml\n")[2].partition("```")[0].splitlines()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        main.run(["plan", str(ROOT / "examples" / "hybrid.yaml")])
+    assert [_shape(line) for line in shown] == [_shape(line) for line in out.getvalue().splitlines()]
+    first, now = (re.findall(r"[\d.]+ M USD over", block) for block in (shown[0], out.getvalue()))
+    assert float(first[0].split()[0]) == pytest.approx(float(now[0].split()[0]), rel=0.01)

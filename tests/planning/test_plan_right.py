@@ -288,3 +288,52 @@ def test_prices_are_stale_after_ninety_days_and_their_interval_wider():
     assert not any(order.stale for order in new.orders)
     width = lambda made: np.ptp(made.summary.total_npv_interval) / made.summary.total_npv  # noqa: E731
     assert width(old) > width(new)
+
+
+def test_what_breaks_the_plan_stands_before_what_moves_it():
+    """A gang that is only just fast enough fails at the slow end of its interval: nothing weighs more."""
+    made = world.plan(world.scenario(world.pretraining(days=20.0, tokens=4e11), months=6))
+    ranks = [bool(row.breaks) for row in made.assumptions]
+    assert ranks == sorted(ranks, reverse=True)
+    quota = next(row for row in made.assumptions if row.assumption.path == "offers.on_demand_quota")
+    assert quota.swing is not None or quota.breaks
+
+
+def test_the_total_is_less_certain_than_its_assumed_rates():
+    made = world.plan(world.scenario(world.service(peak=2.0), owned=(world.owned(8),), months=12))
+    low, high = made.summary.total_npv_interval
+    rates = [row.swing or 0.0 for row in made.assumptions if row.assumption.path.startswith(("facility.", "server."))]
+    assert any(rates)
+    assert high - low >= np.hypot.reduce(np.array(rates)) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["training", "serving"])
+def test_the_rate_follows_from_the_inputs_that_explain_prints(kind):
+    made = world.plan(PLANS[kind]())
+    for row in made.modes:
+        if row.share <= 0:
+            continue
+        detail, mode = row.mode.detail, row.mode
+        if mode.rate_unit == "req/s":
+            steady = detail["batch"] / (250.0 * detail["tpot_mean"])
+            assert mode.rate == pytest.approx(min(steady, 0.8 * detail["saturation"]), rel=1e-6)
+        else:
+            batch = 4e6 if mode.workload == "pretrain" else 5e5
+            assert mode.rate * detail["step_time"] == pytest.approx(batch, rel=0.2)
+
+
+def test_a_quote_that_loses_is_named():
+    dear = world.offer("oem", "purchase", "dgx-b200", "b200", 5e6, id="dear", user_quote=True, region="any")
+    made = world.plan(world.scenario(world.service(peak=20.0), inline_offers=(dear,), months=24))
+    assert any(text.startswith("your quote dear is not used: at full use it is") for text in made.warnings)
+
+
+def test_promises_of_hosted_apis_are_not_taken_for_granted():
+    made = world.plan(world.scenario(world.service(peak=0.05), months=6, channels=("oem", "hosted-x")), apis=(world.hosted(),))
+    assert any("calls hosted-x, whose latency" in text for text in made.warnings)
+
+
+def test_fewer_channels_than_asked_for_are_said():
+    made = world.scenario(world.service(peak=30.0), months=6)
+    plan = world.plan(replace(made, risk=replace(made.risk, min_channels=5)))
+    assert any("the scenario asks for 5 channels" in text for text in plan.warnings)

@@ -41,6 +41,8 @@ Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
 GAP, TIME_LIMIT = 1e-2, 60.0
 _STAGES = 4
+#: A gap below this is rounding.
+_TOLERANCE = 1e-6
 
 
 def make_plan(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (), report: Report | None = None) -> Plan:
@@ -160,7 +162,8 @@ def _written(
 def _gap(world: World) -> float:
     """Ledger cost over what no plan can cost less than: the solver's gap, and what whole servers by the hour add."""
     npv = world.ledger.npv
-    return max(npv - world.sourced.bound, 0.0) / npv if npv > 0 else 0.0
+    gap = max(npv - world.sourced.bound, 0.0) / npv if npv > 0 else 0.0
+    return gap if gap > _TOLERANCE else 0.0
 
 
 def _summary(
