@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from flopwise.domain.offer import OfferKind
 from flopwise.domain.plan import PlanAssumption
@@ -138,6 +139,9 @@ def _with_workloads(world: World, problem: Problem, name: str, change: Callable[
 
 
 def _with_contracts(problem: Problem, change: Callable[[Contract], Contract]) -> Problem:
+    """The problem with other contracts; the same problem where none changes."""
+    if all(change(contract) is contract for pool in problem.pools for contract in pool.contracts):
+        return problem
     pools = tuple(
         replace(
             pool,
@@ -167,7 +171,8 @@ def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float],
         def changed(contract: Contract) -> Contract:
             if contract.offer.kind not in kinds or contract.offer.lead_time is not None:
                 return contract
-            return replace(contract, first=max(contract.first, arrival_offset(world.scenario, weeks)))
+            first = max(contract.first, arrival_offset(world.scenario, weeks))
+            return contract if first == contract.first else replace(contract, first=first)
 
         return _with_contracts(problem, changed)
 
@@ -300,10 +305,19 @@ class _Tests:
         low, high = (_text(edge, unit) for edge in edges)
         if self.large or any(self.world.sourced.unmet.values()):
             return _Range(low=low, high=high, swing=None)
-        totals = [least_cost(change(self.world.problem, edge), time_limit=self.time_limit) for edge in edges]
+        totals = [self._least(change(self.world.problem, edge)) for edge in edges]
         if totals[0] is None or totals[1] is None:
             return _Range(low=low, high=high, swing=None, breaks=low if totals[0] is None else high)
         return _Range(low=low, high=high, swing=abs(totals[1] - totals[0]))
+
+    def _least(self, problem: Problem) -> float | None:
+        if problem is self.world.problem:
+            return self._base
+        return least_cost(problem, time_limit=self.time_limit)
+
+    @cached_property
+    def _base(self) -> float | None:
+        return least_cost(self.world.problem, time_limit=self.time_limit)
 
 
 def _at_rate(item: PlanLine, world: World, site: str, field: str, value: float):  # noqa: ANN202 - a SupplyLine
