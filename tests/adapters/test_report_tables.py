@@ -226,7 +226,7 @@ def test_workbook_holds_the_numbers_of_the_plan():
     for place, order in enumerate(plan.orders, start=2):
         cells = book.cells("Orders")
         heads = {head: re.sub(r"\d", "", at) for at, head in cells.items() if re.fullmatch("[A-Z]+1", at)}
-        assert cells[f"{heads['Commits, USD']}{place}"] == pytest.approx(order.amount)
+        assert cells[f"{heads['Amount, USD']}{place}"] == pytest.approx(order.amount)
         assert cells[f"{heads['Order by']}{place}"] == order.order_by
     summary = list(book.cells("Summary").values())
     for wanted in (plan.name, plan.as_of, plan.summary.total_npv, "everything is served"):
