@@ -144,9 +144,13 @@ _WORDS: Mapping[str, tuple[str, str]] = {
             "Uncertainty is shown and not optimised over.\n"
             "Limits on shares are reported and not enforced.\n"
             "Replicas are continuous above the smallest deployment.\n"
-            "Readiness of software on a platform is not known."
+            "Readiness of software on a platform is not known.\n"
+            "Storage beside rented servers is not charged; amounts are before tax."
         ),
-        "不确定性只展示，不参与优化。\n占比上限只报告，不强制。\n最小部署以上的副本数按连续值处理。\n未评估各平台的软件就绪程度。",
+        (
+            "不确定性只展示，不参与优化。\n占比上限只报告，不强制。\n最小部署以上的副本数按连续值处理。\n"
+            "未评估各平台的软件就绪程度。\n租用服务器旁的存储未计费；金额均为税前。"
+        ),
     ),
     "figures": ("All figures", "全部数字"),
     "figures_caption": ("Each figure with its interval, formula, inputs and sources", "每个数字的区间、公式、输入与来源"),
