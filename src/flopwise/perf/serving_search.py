@@ -30,7 +30,7 @@ from flopwise.perf.layouts import divisors, tensor_degrees
 from flopwise.perf.result import SearchResult
 
 #: Halvings of the interval that holds the largest batch within the promises: relative precision 2^-20.
-_HALVINGS = 14
+_HALVINGS = 20
 _PIPELINES = (1, 2, 4, 8)
 _LARGEST_REPLICA = 64
 
@@ -122,7 +122,7 @@ def _stands(size: int, platform: Platform) -> bool:
 def _evaluate(job: ServingJob, slo: Slo, platform: Platform, replica: ReplicaArrays, factors: ServingFactors | None) -> _Replicas:
     """Largest batch of every replica that cache, promises and knee allow, by bisection: latency and rate rise with it.
 
-    Complexity: replicas x 14 evaluations, vectorised over replicas.
+    Complexity: replicas x 20 evaluations, vectorised over replicas.
     """
     _, requests = cache_capacity(job, platform, replica)
     most = np.floor(KV_FILL * np.asarray(requests))
