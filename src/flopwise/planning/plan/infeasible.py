@@ -20,7 +20,7 @@ from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import pool_use
 from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced, least_budget, solve
 from flopwise.planning.sourcing.pools import Contract
-from flopwise.planning.sourcing.problem import Problem
+from flopwise.planning.sourcing.problem import Problem, with_contracts
 
 #: Budgets in words, and what the least of one is raised by so that rounding does not make it too small.
 _BUDGETS = {"capex_budget": "a capital budget", "monthly_budget": "a monthly budget"}
@@ -220,19 +220,7 @@ def _power_remedy(world: World, answer: Sourced, freed: Problem) -> str:
 
 
 def _without_caps(problem: Problem) -> Problem:
-    def free(contract: Contract) -> Contract:
-        return replace(contract, most=math.inf)
-
-    pools = tuple(
-        replace(
-            pool,
-            reservations=tuple(map(free, pool.reservations)),
-            purchases=tuple(map(free, pool.purchases)),
-            elastic=free(pool.elastic) if pool.elastic else None,
-        )
-        for pool in problem.pools
-    )
-    return replace(problem, pools=pools)
+    return with_contracts(problem, lambda contract: replace(contract, most=math.inf))
 
 
 def _caps_remedy(_world: World, answer: Sourced, freed: Problem) -> str:

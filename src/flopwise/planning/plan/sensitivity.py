@@ -28,7 +28,7 @@ from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import PlanLine
 from flopwise.planning.sourcing.model import least_cost
 from flopwise.planning.sourcing.pools import Contract, arrival_offset
-from flopwise.planning.sourcing.problem import Problem, Use
+from flopwise.planning.sourcing.problem import Problem, Use, with_contracts
 
 #: Range of a value that states none.
 SPREAD = 0.25
@@ -138,22 +138,6 @@ def _with_workloads(world: World, problem: Problem, name: str, change: Callable[
     return replace(problem, needs=needs)
 
 
-def _with_contracts(problem: Problem, change: Callable[[Contract], Contract]) -> Problem:
-    """The problem with other contracts; the same problem where none changes."""
-    if all(change(contract) is contract for pool in problem.pools for contract in pool.contracts):
-        return problem
-    pools = tuple(
-        replace(
-            pool,
-            purchases=tuple(map(change, pool.purchases)),
-            reservations=tuple(map(change, pool.reservations)),
-            elastic=change(pool.elastic) if pool.elastic else None,
-        )
-        for pool in problem.pools
-    )
-    return replace(problem, pools=pools)
-
-
 def _with_quota(_world: World, problem: Problem, servers: float) -> Problem:
     """Another cap on what is rented by the hour, where the offer states none."""
 
@@ -161,7 +145,7 @@ def _with_quota(_world: World, problem: Problem, servers: float) -> Problem:
         capped = contract.offer.kind in {OfferKind.ON_DEMAND, OfferKind.SPOT} and contract.offer.max_servers is None
         return replace(contract, most=servers) if capped else contract
 
-    return _with_contracts(problem, changed)
+    return with_contracts(problem, changed)
 
 
 def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float], Problem]:
@@ -174,7 +158,7 @@ def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float],
             first = max(contract.first, arrival_offset(world.scenario, weeks))
             return contract if first == contract.first else replace(contract, first=first)
 
-        return _with_contracts(problem, changed)
+        return with_contracts(problem, changed)
 
     return change
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,22 @@ class Allowed:
     reserved: bool = True
     elastic: bool = True
     hosted: bool = True
+
+
+def with_contracts(problem: Problem, change: Callable[[Contract], Contract]) -> Problem:
+    """The problem with other contracts; the same problem where none changes."""
+    if all(change(contract) is contract for pool in problem.pools for contract in pool.contracts):
+        return problem
+    pools = tuple(
+        replace(
+            pool,
+            purchases=tuple(map(change, pool.purchases)),
+            reservations=tuple(map(change, pool.reservations)),
+            elastic=change(pool.elastic) if pool.elastic else None,
+        )
+        for pool in problem.pools
+    )
+    return replace(problem, pools=pools)
 
 
 def request_price(workload: ServingWorkload, priced: PricedOffer, exchange: float = 1.0) -> float:
