@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flopwise.domain.plan import Status
 from flopwise.domain.scenario import Commitment
 from flopwise.ground.errors import MissingPriceError, UnknownNameError
-from flopwise.planning.sourcing.model import _rounded
+from flopwise.planning.sourcing.demand_part import _rounded
 from planning import planning_world as world
 
 PLANS = {

@@ -22,9 +22,10 @@ from flopwise.planning.market import PricedOffer
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.choose import Candidate, hourly_cost
 from flopwise.planning.sourcing.lines import plan_lines
-from flopwise.planning.sourcing.model import Sourced, solve
+from flopwise.planning.sourcing.model import Sourced
 from flopwise.planning.sourcing.pools import Contract, Pool
 from flopwise.planning.sourcing.problem import Allowed, Problem, purchase_line
+from flopwise.planning.sourcing.solve import solve
 
 #: Name of the optimum among the answers.
 PLAN = "plan"

@@ -18,9 +18,10 @@ from flopwise.ground.errors import SolverError
 from flopwise.ground.units import show
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import pool_use
-from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced, least_budget, solve
+from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced
 from flopwise.planning.sourcing.pools import Contract
 from flopwise.planning.sourcing.problem import Problem, with_contracts
+from flopwise.planning.sourcing.solve import least_budget, solve
 
 #: Budgets in words, and what the least of one is raised by so that rounding does not make it too small.
 _BUDGETS = {"capex_budget": "a capital budget", "monthly_budget": "a monthly budget"}

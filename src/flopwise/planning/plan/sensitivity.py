@@ -26,9 +26,9 @@ from flopwise.planning.demand.needs import make_needs
 from flopwise.planning.plan.demand_rows import main_mode
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import PlanLine
-from flopwise.planning.sourcing.model import least_cost
 from flopwise.planning.sourcing.pools import Contract, arrival_offset
 from flopwise.planning.sourcing.problem import Problem, Use, with_contracts
+from flopwise.planning.sourcing.solve import least_cost
 
 #: Range of a value that states none.
 SPREAD = 0.25
