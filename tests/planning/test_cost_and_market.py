@@ -91,6 +91,34 @@ def test_every_component_speaks_for_itself():
         assert part.CATEGORY, name
         nothing = part.charge(SupplyLine(kind="hosted"), RATES)
         assert not np.any(nothing), name
+        assert all(isinstance(path, str) for path in part.ASSUMED), name
+
+
+STARTS = np.array([0.0, 2, 0, 3, 0, 0, 0, 0, 1, 0, 0, 0])
+LINES = (
+    purchase(3.0),
+    replace(purchase(), arrivals=STARTS, held=np.cumsum(STARTS)),
+    replace(purchase(), kind="owned", arrivals=0.0, held=np.full(12, 4.0)),
+    SupplyLine(kind="on-demand", unit_price=20.0, accelerators=8, server_hours=STARTS * 100),
+    SupplyLine(kind="spot", unit_price=9.0, accelerators=8, server_hours=STARTS * 50),
+    SupplyLine(
+        kind="reserved", unit_price=12.0, accelerators=8, arrivals=STARTS, held=np.minimum(np.cumsum(STARTS), 5), upfront=0.3,
+        tail_hours=np.float64(900.0), term_hours=6 * 730.0,
+    ),
+    SupplyLine(kind="hosted", unit_price=3e-4, requests=STARTS * 1e6),
+    SupplyLine(kind="commitment", usd=STARTS * 70.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", components())
+def test_the_factors_that_a_component_names_multiply_to_its_charge(name):
+    part = components()[name]
+    charged = [line for line in LINES if np.any(part.charge(line, RATES))]
+    assert charged, f"no line of this test is charged by {name}"
+    for line in charged:
+        factors = part.factors(line, RATES)
+        product = np.prod([value for value, _ in factors.values()])
+        assert product == pytest.approx(float(charges(line, RATES)[name].sum())), (name, line.kind)
 
 
 def test_money_later_is_worth_less():

@@ -33,7 +33,9 @@ def charges(line: SupplyLine, rates: Rates) -> dict[str, Floats]:
     Complexity: components x months.
     """
     months = len(rates.month_hours)
-    shape = np.broadcast_shapes(np.shape(line.arrivals), np.shape(line.held), np.shape(line.server_hours), (months,))
+    shape = np.broadcast_shapes(
+        np.shape(line.arrivals), np.shape(line.held), np.shape(line.server_hours), np.shape(line.requests), (months,)
+    )
     return {name: np.broadcast_to(part.charge(line, rates), shape) for name, part in components().items()}
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+#: What is multiplied to a charge: value and its unit for people by name, "1" for a share, "" for a bare number.
+Factors = dict[str, tuple[float, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class SupplyLine:
 
     Attributes:
         kind: ``owned``, ``purchase``, ``reserved``, ``on-demand``, ``spot``, ``hosted`` or ``commitment``.
-        unit_price: USD per server (owned, purchase) or per server-hour (rented kinds).
+        unit_price: USD per server (owned, purchase), per server-hour (rented kinds), per mean request (hosted).
         accelerators: per server.
         power: maximum IT power of one server (W).
         arrivals: servers that arrive in each month (purchase), or reservations that start (reserved).
@@ -61,7 +63,8 @@ class SupplyLine:
         tail_hours: reserved server-hours that the contract obliges to pay after the horizon, shape (...,).
         upfront: part of a reservation that is paid when it starts; the rest is paid by the hour.
         term_hours: server-hours of a whole reservation.
-        usd: money stated directly by month (hosted, commitment).
+        requests: requests sent to a hosted API.
+        usd: money stated directly by month (commitment).
         site: rates of the site; ``None`` where the provider bears power and space.
     """
 
@@ -75,5 +78,6 @@ class SupplyLine:
     tail_hours: Floats | float = 0.0
     upfront: float = 0.0
     term_hours: float = 0.0
+    requests: Floats | float = 0.0
     usd: Floats | float = 0.0
     site: SiteRates | None = None

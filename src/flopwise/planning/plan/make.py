@@ -30,7 +30,7 @@ from flopwise.planning.plan import cost_rows, demand_rows, supply_rows
 from flopwise.planning.plan.figures import make_figures
 from flopwise.planning.plan.infeasible import infeasibilities
 from flopwise.planning.plan.sensitivity import weigh
-from flopwise.planning.plan.uncertainty import total_interval
+from flopwise.planning.plan.uncertainty import Uncertainty
 from flopwise.planning.plan.warn import warnings
 from flopwise.planning.plan.words import headline, next_actions
 from flopwise.planning.plan.world import World
@@ -103,14 +103,14 @@ def _written(
     assumptions: tuple[PlanAssumption, ...],
 ) -> Plan:
     scenario = world.scenario
-    interval = total_interval(world, assumptions)
+    uncertainty = Uncertainty(world, assumptions)
     demand, orders = demand_rows.demand_rows(world), supply_rows.orders(world)
     break_even, risk = cost_rows.break_evens(world), supply_rows.risk_rows(world)
     headroom, headroom_warnings = _headroom(world)
     status = Status.INFEASIBLE if reasons else Status.OPTIMAL
     figures = make_figures(
         world,
-        interval=interval,
+        uncertainty=uncertainty,
         assumptions=assumptions,
         demand=demand,
         orders=orders,
@@ -137,7 +137,7 @@ def _written(
         months=world.months,
         status=status,
         gap=_gap(world),
-        summary=_summary(world, interval, status, orders, references),
+        summary=_summary(world, uncertainty.total(), status, orders, references),
         demand=demand,
         headroom=headroom,
         modes=demand_rows.mode_rows(world),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from flopwise.catalog import Catalogue
 from flopwise.domain.scenario import Scenario
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import HOUR
-from flopwise.planning.cost.ledger import Ledger, charges, discount_factors, make_ledger
+from flopwise.planning.cost.ledger import Ledger, charges, components, discount_factors, make_ledger
 from flopwise.planning.demand.needs import Needs
 from flopwise.planning.market import Market
 from flopwise.planning.sourcing.choose import Considered
@@ -23,6 +22,8 @@ from flopwise.planning.sourcing.model import Sourced
 from flopwise.planning.sourcing.problem import Problem
 
 Floats = NDArray[np.float64]
+#: Kinds of line that stand already and are paid under any plan.
+STANDING = frozenset({"owned", "commitment"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class World:
     @cached_property
     def standing(self) -> Ledger:
         """The ledger of what stands and is committed already: it is paid under any plan."""
-        return make_ledger([item.line for item in self.lines if item.line.kind in {"owned", "commitment"}], self.problem.rates)
+        return make_ledger([item.line for item in self.lines if item.line.kind in STANDING], self.problem.rates)
 
     @cached_property
     def lines(self) -> list[PlanLine]:
@@ -82,29 +83,30 @@ class World:
         return tuple(pool_use(self.problem, self.sourced, number) for number in range(len(self.problem.pools)))
 
     @cached_property
-    def line_npv(self) -> list[float]:
-        """Net present cost of each line (USD)."""
-        discount = discount_factors(len(self.months), self.problem.rates.wacc)
-        rates = self.problem.rates
-        return [float(sum(float(np.sum(part @ discount)) for part in charges(item.line, rates).values())) for item in self.lines]
+    def line_charges(self) -> list[dict[str, Floats]]:
+        """Cash of each line by component and month (USD)."""
+        return [charges(item.line, self.problem.rates) for item in self.lines]
 
     @cached_property
-    def line_cash(self) -> list[float]:
-        """Undiscounted cost of each line (USD)."""
-        rates = self.problem.rates
-        return [float(sum(float(np.sum(part)) for part in charges(item.line, rates).values())) for item in self.lines]
+    def component_npv(self) -> dict[str, Floats]:
+        """Net present cost of each line (USD), shape (lines,), by component."""
+        discount = discount_factors(len(self.months), self.problem.rates.wacc)
+        return {name: np.array([float(parts[name] @ discount) for parts in self.line_charges]) for name in components()}
+
+    @cached_property
+    def line_npv(self) -> Floats:
+        """Net present cost of each line (USD), shape (lines,)."""
+        return np.sum(list(self.component_npv.values()), axis=0)
+
+    @cached_property
+    def line_cash(self) -> Floats:
+        """Undiscounted cost of each line (USD), shape (lines,)."""
+        return np.array([float(sum(part.sum() for part in parts.values())) for parts in self.line_charges])
 
     @property
-    def pool_cash(self) -> Floats:
-        """Cost by pool (USD), shape (pools,); fees of commitments that no use covers belong to no pool."""
-        return self._by_pool(self.line_cash)
-
-    def _by_pool(self, amounts: Sequence[float]) -> Floats:
-        totals = np.zeros(len(self.problem.pools))
-        for item, amount in zip(self.lines, amounts, strict=True):
-            if item.pool is not None:
-                totals[item.pool] += amount
-        return totals
+    def pool_cash(self) -> float:
+        """Undiscounted cost of all pools (USD); fees of commitments that no use covers belong to no pool."""
+        return float(sum(amount for item, amount in zip(self.lines, self.line_cash, strict=True) if item.pool is not None))
 
     @cached_property
     def accelerator_hours(self) -> Floats:
@@ -148,23 +150,22 @@ class World:
         return work
 
     @cached_property
-    def workload_npv(self) -> dict[str, float]:
-        """Net present cost by workload (USD)."""
-        return self._by_workload(self.line_npv)
+    def workload_share(self) -> dict[str, Floats]:
+        """Part of each line that each workload bears, shape (lines,).
+
+        Pools by hours used (idle hours fall on the users), hosted APIs directly; unused commitments fall on nobody.
+        """
+        shares = {name: np.zeros(len(self.lines)) for name in self.workloads}
+        hours = {pool: sum(used for (_, other), used in self.used_hours.items() if other == pool) for _, pool in self.used_hours}
+        for number, item in enumerate(self.lines):
+            if item.hosted is not None:
+                shares[self.problem.hosted[item.hosted].workload][number] = 1.0
+            elif item.pool is not None and hours.get(item.pool, 0.0) > 0:
+                for name in self.workloads:
+                    shares[name][number] = self.used_hours.get((name, item.pool), 0.0) / hours[item.pool]
+        return shares
 
     @cached_property
     def workload_cash(self) -> dict[str, float]:
         """Undiscounted cost by workload (USD): what a unit of work costs, comparable with a price list."""
-        return self._by_workload(self.line_cash)
-
-    def _by_workload(self, amounts: Sequence[float]) -> dict[str, float]:
-        """Pools by hours used (idle hours fall on the users), hosted APIs directly; unused commitments fall on nobody."""
-        costs = dict.fromkeys(self.workloads, 0.0)
-        for number, amount in enumerate(self._by_pool(amounts)):
-            used = {name: hours for (name, pool), hours in self.used_hours.items() if pool == number and hours > 0}
-            for name, hours in used.items():
-                costs[name] += amount * hours / sum(used.values())
-        for item, amount in zip(self.lines, amounts, strict=True):
-            if item.hosted is not None:
-                costs[self.problem.hosted[item.hosted].workload] += amount
-        return costs
+        return {name: float(share @ self.line_cash) for name, share in self.workload_share.items()}

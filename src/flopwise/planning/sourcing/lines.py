@@ -106,10 +106,10 @@ def _elastic_lines(problem: Problem, sourced: Sourced) -> list[PlanLine]:
 def _usage_lines(problem: Problem, sourced: Sourced) -> list[PlanLine]:
     lines: list[PlanLine] = []
     for number, rate in sourced.hosted.items():
-        usd = (rate * problem.needs.blocks.hours).sum(axis=1) * HOUR * problem.hosted[number].usd_per_request
-        if usd.any():
-            channel = problem.hosted[number].priced.offer.channel
-            lines.append(PlanLine(line=SupplyLine(kind="hosted", usd=usd), hosted=number, channel=channel))
+        use, requests = problem.hosted[number], (rate * problem.needs.blocks.hours).sum(axis=1) * HOUR
+        if requests.any():
+            line = SupplyLine(kind="hosted", unit_price=use.usd_per_request, requests=requests)
+            lines.append(PlanLine(line=line, hosted=number, channel=use.priced.offer.channel))
     for commitment, covered in zip(problem.commitments, sourced.covered, strict=True):
         live = np.arange(problem.months) < months_between(problem.needs.months[0], commitment.until) + 1
         usd = commitment.amount * problem.rates.month_hours * live - covered

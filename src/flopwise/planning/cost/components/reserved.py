@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from flopwise.planning.cost.supply_line import Floats, Rates, SupplyLine
+from flopwise.planning.cost.supply_line import Factors, Floats, Rates, SupplyLine
 
 LABEL = "Reserved capacity"
 CATEGORY = "Compute"
 BEARER = "provider"
 FORMULA = "upfront part at the start + (servers reserved x hours + hours owed after the horizon) x price x the rest"
+ASSUMED: tuple[str, ...] = ()
+PRICED = True
 
 
 def charge(line: SupplyLine, rates: Rates) -> Floats | float:
@@ -24,3 +26,11 @@ def charge(line: SupplyLine, rates: Rates) -> Floats | float:
     tail = np.asarray(line.tail_hours)[..., np.newaxis] * last
     at_start = line.arrivals * line.term_hours * line.upfront
     return (at_start + (line.held * rates.month_hours + tail) * (1 - line.upfront)) * line.unit_price
+
+
+def factors(line: SupplyLine, rates: Rates) -> Factors:
+    """Hours of the whole terms and their price."""
+    early = float(np.sum(line.arrivals)) * line.term_hours
+    hourly = float(np.sum(line.held * rates.month_hours)) + float(np.sum(line.tail_hours))
+    hours = early * line.upfront + hourly * (1 - line.upfront)
+    return {"terms": (hours, "server-hours"), "price": (line.unit_price, "USD/h")}

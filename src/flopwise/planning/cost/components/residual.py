@@ -5,22 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from flopwise.ground.units import MONTHS_PER_YEAR
-from flopwise.planning.cost.supply_line import Floats, Rates, SupplyLine
+from flopwise.planning.cost.supply_line import Factors, Floats, Rates, SupplyLine
 
 LABEL = "Residual value"
 CATEGORY = "Compute"
 BEARER = "owner"
 FORMULA = "- servers arriving x price x residual(age at end of horizon)"
+ASSUMED: tuple[str, ...] = ("finance.residual.*",)
+PRICED = True
 
 
 def charge(line: SupplyLine, rates: Rates) -> Floats | float:
     """USD by month (negative), all in the last month; residual interpolated linearly over age in years."""
     if line.kind != "purchase":
         return 0.0
+    last = np.zeros(len(rates.month_hours))
+    last[-1] = 1.0
+    return -np.sum(line.arrivals * _share(rates), axis=-1, keepdims=True) * line.unit_price * last
+
+
+def factors(line: SupplyLine, rates: Rates) -> Factors:
+    """Servers, their price, and the mean share of it that comes back."""
+    servers = float(np.sum(line.arrivals))
+    back = -float(np.sum(line.arrivals * _share(rates))) / servers
+    return {"servers": (servers, "servers"), "price": (line.unit_price, "USD"), "credited": (back, "1")}
+
+
+def _share(rates: Rates) -> Floats:
+    """Share of the price that comes back at the end of the horizon, by month of arrival (months,)."""
     months = len(rates.month_hours)
     age = (months - np.arange(months)) / MONTHS_PER_YEAR
     known = sorted({0.0: 1.0, **rates.residual}.items())
-    share = np.interp(age, [year for year, _ in known], [part for _, part in known])
-    last = np.zeros(months)
-    last[-1] = 1.0
-    return -np.sum(line.arrivals * share, axis=-1, keepdims=True) * line.unit_price * last
+    return np.interp(age, [year for year, _ in known], [part for _, part in known])

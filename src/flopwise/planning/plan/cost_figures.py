@@ -1,0 +1,189 @@
+"""Figures of money: totals, years, components line by line, cost of an accelerator-hour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+import numpy as np
+
+from flopwise.domain.plan import PlanAssumption
+from flopwise.domain.provenance import Evidence, Figure
+from flopwise.ground.units import show
+from flopwise.planning.cost.ledger import components
+from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative, rests_on
+from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.lines import PlanLine
+
+#: Lines of a component that are printed each; the rest are summed.
+_SHOWN_LINES = 10
+
+
+def cost_figures(world: World, uncertainty: Uncertainty, assumptions: Sequence[PlanAssumption]) -> list[Figure]:
+    """Figures by the ids ``cost.*`` and ``use.*``."""
+    spread = relative(world.ledger.npv, uncertainty.total())
+    return [
+        *_totals(world, uncertainty, spread),
+        *_components(world, uncertainty, assumptions),
+        *_unit_costs(world, spread),
+    ]
+
+
+def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float]) -> list[Figure]:
+    parts = {name: f"cost.{name}" for name, cash in world.ledger.cash.items() if cash.any()}
+    years = sorted({month[:4] for month in world.months})
+    sources = _price_sources(world.lines, world)
+    npv = Figure(
+        id="cost.total_npv",
+        value=world.ledger.npv,
+        unit="USD",
+        interval=uncertainty.total(),
+        evidence=Evidence.PUBLISHED,
+        label="Net present cost over the horizon",
+        formula="sum over components and months of cash x (1 + wacc)^(-month/12)",
+        inputs={**parts, "wacc": show(world.scenario.finance.wacc, "1"), "months": str(len(world.months))},
+        sources=sources,
+    )
+    cash = Figure(
+        id="cost.total_cash",
+        value=world.ledger.total,
+        unit="USD",
+        interval=around(world.ledger.total, spread),
+        evidence=Evidence.PUBLISHED,
+        label="Cash over the horizon, residual value credited",
+        formula="sum of cost.year.*",
+        inputs={year: f"cost.year.{year}" for year in years},
+        sources=sources,
+    )
+    return [npv, *_standing(world, uncertainty), cash, *(_year(world, year, spread) for year in years)]
+
+
+def _standing(world: World, uncertainty: Uncertainty) -> list[Figure]:
+    """Fees are contracts and exact; what owned servers cost moves with assumed rates alone."""
+    value = world.standing.npv
+    if value <= 0:
+        return []
+    parts = {name: show(float(cash @ world.standing.discount), "USD") for name, cash in world.standing.cash.items() if cash.any()}
+    return [
+        Figure(
+            id="cost.standing",
+            value=value,
+            unit="USD",
+            interval=uncertainty.standing(),
+            evidence=Evidence.PUBLISHED,
+            label="Of it for what stands and is committed already, under any plan",
+            formula="net present cost of owned servers and of commitments held",
+            inputs=parts,
+        )
+    ]
+
+
+def _year(world: World, year: str, spread: tuple[float, float]) -> Figure:
+    inside = np.array([month[:4] == year for month in world.months])
+    parts = {name: float(cash[inside].sum()) for name, cash in world.ledger.cash.items() if cash[inside].any()}
+    value = float(sum(parts.values()))
+    return Figure(
+        id=f"cost.year.{year}",
+        value=value,
+        unit="USD",
+        interval=around(value, spread),
+        evidence=Evidence.PUBLISHED,
+        label=f"Cash in {year}",
+        formula=" + ".join(parts) or "0",
+        inputs={name: show(usd, "USD") for name, usd in parts.items()},
+    )
+
+
+def _components(world: World, uncertainty: Uncertainty, assumptions: Sequence[PlanAssumption]) -> list[Figure]:
+    figures: list[Figure] = []
+    for name, part in components().items():
+        if not world.ledger.cash[name].any():
+            continue
+        behind = [row.assumption for row in assumptions if rests_on(part, row.assumption.path)]
+        lines = [item for item, charged in zip(world.lines, world.line_charges, strict=True) if charged[name].any()]
+        figures.append(
+            Figure(
+                id=f"cost.{name}",
+                value=float(world.component_npv[name].sum()),
+                unit="USD",
+                interval=uncertainty.component(name),
+                evidence=Evidence.COMPUTED if name == "commitment" else Evidence.PUBLISHED,
+                label=f"{part.LABEL}, net present",
+                formula=f"{part.FORMULA}; each month x (1 + wacc)^(-month/12)",
+                inputs={**_lines(world, name, part), **{item.path: f"{item.value} (assumed)" for item in behind}},
+                sources=(*(_price_sources(lines, world) if part.PRICED else ()), *sorted({item.source for item in behind})),
+            )
+        )
+    return figures
+
+
+def _lines(world: World, name: str, part: ModuleType) -> dict[str, str]:
+    """The largest lines of a component: factors, cash, and what it is worth today."""
+    cash = [float(charged[name].sum()) for charged in world.line_charges]
+    rows = sorted((number for number, usd in enumerate(cash) if usd), key=lambda number: -abs(cash[number]))
+    shown: dict[str, str] = {}
+    for number in rows[:_SHOWN_LINES]:
+        factors = part.factors(world.lines[number].line, world.problem.rates)
+        product = " x ".join(_factor(key, *value) for key, value in factors.items())
+        today = float(world.component_npv[name][number])
+        shown[_label(world, world.lines[number])] = f"{product} = {show(cash[number], 'USD')}; {show(today, 'USD')} today"
+    rest = float(sum(world.component_npv[name][number] for number in rows[_SHOWN_LINES:]))
+    return shown if len(rows) <= _SHOWN_LINES else {**shown, f"{len(rows) - _SHOWN_LINES} more": f"{show(rest, 'USD')} today"}
+
+
+def _factor(name: str, value: float, unit: str) -> str:
+    """One factor in figures that a reader can multiply again."""
+    if unit == "1":
+        return f"{value:.1%} ({name})"
+    return f"{value:,.6g} {unit} ({name})" if unit else f"{value:,.4g} ({name})"
+
+
+def _label(world: World, item: PlanLine) -> str:
+    """A line by its contract, or what stands already."""
+    if item.contract is not None:
+        return item.contract.offer.id
+    if item.pool is not None:
+        return f"{item.line.kind} {world.problem.pools[item.pool].id}"
+    if item.hosted is not None:
+        use = world.problem.hosted[item.hosted]
+        return f"{use.workload} on {use.priced.offer.id}"
+    return f"{item.line.kind} {item.channel}"
+
+
+def _price_sources(lines: Iterable[PlanLine], world: World) -> tuple[str, ...]:
+    priced = [item.contract or (world.problem.hosted[item.hosted].priced if item.hosted is not None else None) for item in lines]
+    return tuple(sorted({f"{item.offer.id}: {item.offer.source}, {item.offer.as_of}" for item in priced if item is not None}))
+
+
+def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
+    hours = float(world.accelerator_hours.sum())
+    figures: list[Figure] = []
+    pools_cost = world.pool_cash
+    if hours > 0:
+        value = pools_cost / hours
+        figures.append(
+            Figure(
+                id="cost.per_accelerator_hour",
+                value=value,
+                unit="USD/h",
+                interval=around(value, spread),
+                evidence=Evidence.PUBLISHED,
+                label="Cost per accelerator-hour held or rented",
+                formula="cash for pools / accelerator-hours; fees of commitments that no use covers are not in it",
+                inputs={"cash for pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},
+            )
+        )
+        used = sum(world.used_hours.values())
+        figures.append(
+            Figure(
+                id="use.allocation",
+                value=used / hours,
+                unit="1",
+                interval=exact(used / hours),
+                evidence=Evidence.COMPUTED,
+                label="Share of accelerator-hours with work on them",
+                formula="used hours / hours held or rented",
+                inputs={"used hours": f"{used:,.0f}", "hours held or rented": f"{hours:,.0f}"},
+            )
+        )
+    return figures
