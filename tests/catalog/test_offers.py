@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from importlib.resources import files
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +25,9 @@ GOOD = "a,on-demand,x8,h100-sxm,8,,us,55.04,USD,server-hour,,,,,2026-11-20"
 
 
 class World:
-    """A catalogue with one server, one accelerator and one model."""
+    """A catalogue with one server, one accelerator, one model and one currency beside USD."""
+
+    exchange_rates: ClassVar = {"EUR": None}
 
     def server(self, name: str) -> Any:
         if name != "dgx-h100":
@@ -172,6 +174,11 @@ def test_comments_keep_line_numbers() -> None:
         ("# nothing\n\n", "the file holds no header"),
         (HEADER.replace("price", "prize") + "\n" + GOOD, "unknown column 'prize'; did you mean 'price'?"),
         ("channel,price\na,3", "missing columns kind, currency, as_of"),
+        (
+            HEADER.replace(",", ";") + "\n" + GOOD.replace(",", ";"),
+            "1 problem\n  - line 1, header: the cells are not separated by commas",
+        ),
+        (HEADER.replace(",", "\t") + "\n", "the cells are not separated by commas"),
         (HEADER + ",price\n" + GOOD, "a column stands there twice"),
         (HEADER + "\n" + GOOD + ",,,", "18 cells under 15 columns"),
         (HEADER + '\n"' + GOOD, "not CSV"),
@@ -183,6 +190,11 @@ def test_files_that_are_no_price_list(text: str, words: str) -> None:
     with pytest.raises(InputFileError) as error:
         read_offers(text, origin="quotes.csv")
     assert words in str(error.value)
+
+
+def test_a_currency_without_a_rate_is_refused_where_rates_are_known() -> None:
+    assert "no exchange rate for GBP (expected USD, EUR)" in refusal(row(currency="GBP"), catalogue=WORLD)
+    assert read(row(currency="EUR"), catalogue=WORLD)[0].price
 
 
 CELL = st.sampled_from(

@@ -9,7 +9,8 @@ import pytest
 
 from flopwise.domain.plan import Status
 from flopwise.domain.workload import Launch
-from flopwise.ground.errors import FlopwiseError
+from flopwise.ground.errors import FlopwiseError, SolverError
+from flopwise.planning.sourcing import solve
 from planning import planning_world as world
 
 
@@ -175,3 +176,54 @@ def test_very_little_traffic_still_needs_a_replica():
     made = world.plan(world.scenario(world.service(peak=1e-9), channels=("nebius",), months=3))
     assert made.orders
     assert made.summary.total_npv > 0
+
+
+def test_more_to_choose_from_never_serves_less_where_power_binds(monkeypatch):
+    # Three servers that cost less for the same work need more power than the site has left; one that is dear does not.
+    large = {f"large-{n}": world.server(f"large-{n}", "h100", 90e3 + n, power=14e3) for n in range(3)}
+    small = world.server("small", "h100", 400e3, power=6e3)
+    monkeypatch.setattr(world, "SERVERS", world.SERVERS | large | {"small": small})
+    site, wanted = replace(world.SITE, power=20_000.0), world.service(peak=60.0)
+    few = [item for item in world.shipped() if item.server == "small"]
+    all_of_them = [item for item in world.shipped() if item.channel == "oem"]
+    unmet = []
+    for offers in (few, all_of_them):
+        made = world.plan(
+            world.scenario(wanted, owned=(world.owned(1),), sites=(site,), start="2027-08", channels=("oem",)), offers
+        )
+        unmet.append(made.infeasibilities[0].unmet_share if made.infeasibilities else 0.0)
+        assert any(order.server == "small" for order in made.orders)
+    assert unmet[1] <= unmet[0] + 1e-6
+
+
+def test_of_several_limits_the_ones_that_bind_together_are_named():
+    site = replace(world.SITE, power=20_000.0)
+    made = world.plan(world.scenario(world.service(peak=100.0), channels=("oem",), sites=(site,), months=12))
+    assert "lead time and site power bind together" in made.infeasibilities[0].message
+    assert "loosen lead time and site power together" in made.infeasibilities[0].remedy
+
+
+def test_what_is_left_undone_is_said_by_month():
+    made = world.plan(world.scenario(world.service(peak=30.0), channels=("oem",), months=12))
+    assert "from 2027-01 to 2027-05; the lead time binds" in made.infeasibilities[0].message
+    months = made.figures["workloads.chat.unmet"].inputs
+    assert list(months) == [f"2027-0{month}" for month in range(1, 6)]
+    assert months["2027-01"] == "100.0% of its requests"
+
+
+def test_a_solver_that_gives_up_still_ends_in_a_plan(monkeypatch):
+    def gives_up(*_, **__):
+        raise SolverError
+
+    monkeypatch.setattr(solve, "_exact", gives_up)
+    made = world.plan(world.scenario(world.service(peak=30.0), monthly_budget=2e4))
+    assert made.infeasibilities or not any(row.unmet_share for row in made.demand)
+    assert made.costs
+
+
+def test_a_site_without_power_for_one_server_says_so():
+    site = replace(world.SITE, power=3_000.0)
+    made = world.plan(world.scenario(world.service(), channels=("oem",), sites=(site,), start="2027-08"))
+    entry = made.infeasibilities[0]
+    assert entry.constraint == "site power"
+    assert "the power of dc (3 kW) leaves room for 0" in entry.message

@@ -21,6 +21,7 @@ from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.offer import LeadTime, Offer, OfferKind, Price, TokenPrice
 from flopwise.domain.provenance import Confidence
 from flopwise.ground.errors import CatalogueError, InputFileError, Problem, UnitError, UnknownNameError, nearest
+from flopwise.ground.money import ExchangeRate
 from flopwise.ground.units import HOURS_PER_MONTH, parse
 
 #: Columns of the file, in the order of the template.
@@ -31,6 +32,8 @@ COLUMNS = (
 )  # fmt: skip
 #: Columns without which no row can be read.
 NEEDED = ("kind", "currency", "as_of")
+#: What spreadsheets of some languages put between cells.
+_OTHER_SEPARATORS = (";", "\t")
 #: More rows than any price list of one channel has; a larger file is a mistake.
 MOST_ROWS = 50_000
 #: Ninth decile over median of a lead time where only the median is stated.
@@ -50,6 +53,9 @@ class Names(Protocol):
     def server(self, name: str) -> Server: ...  # noqa: D102 - the class says it
     def accelerator(self, name: str) -> Accelerator: ...  # noqa: D102 - the class says it
     def model(self, name: str) -> ModelArch: ...  # noqa: D102 - the class says it
+
+    @property
+    def exchange_rates(self) -> Mapping[str, ExchangeRate]: ...  # noqa: D102 - the class says it
 
 
 def read_shipped_offers(folder: Traversable) -> tuple[Offer, ...]:
@@ -178,6 +184,9 @@ def _rows(text: str, reading: _Reading) -> list[_Row]:
             values = [cell.strip() for cell in cells]
             if header is None:
                 header = [value.lower() for value in values]
+                if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
+                    reading.problems.append(_wrong_separator(reader.line_num))
+                    return []
                 _check_header(header, reader.line_num, reading)
             elif len(values) > len(header):
                 message = f"{len(values)} cells under {len(header)} columns"
@@ -191,6 +200,11 @@ def _rows(text: str, reading: _Reading) -> list[_Row]:
         reading.problems.append(Problem(path="file", line=None, message=message, expected=", ".join(COLUMNS)))
         return []
     return rows
+
+
+def _wrong_separator(line: int) -> Problem:
+    expected = "commas between cells and points in numbers: save the sheet as CSV with these"
+    return Problem(path="header", line=line, message="the cells are not separated by commas", expected=expected)
 
 
 def _check_header(header: Sequence[str], line: int, reading: _Reading) -> None:
@@ -358,6 +372,10 @@ def _currency(row: _Row) -> str:
     currency = row.needed("currency", "for example USD")
     if currency and not _CURRENCY.fullmatch(currency):
         row.refuse("currency", f"{currency!r} is not a currency", "three capital letters, for example USD or CNY")
+    elif currency and currency != "USD" and row.reading.catalogue is not None:
+        known = row.reading.catalogue.exchange_rates
+        if currency not in known:
+            row.refuse("currency", f"no exchange rate for {currency}", f"USD, {', '.join(sorted(known))}")
     return currency
 
 

@@ -111,6 +111,15 @@ _ZH: Mapping[str, str] = {
     r"(.+) of (\S+) cannot be served from (\S+) to (\S+); the (.+) binds": r"\2 的 \1 自 \3 至 \4 无法满足；约束为 \5",
     r"(.+) of (\S+) cannot be served in (\S+); the (.+) binds": r"\2 的 \1 在 \3 无法满足；约束为 \4",
     r"(.+) of (\S+) cannot be served; the (.+) binds": r"\2 的 \1 无法满足；约束为 \3",
+    r"(.+) of (\S+) cannot be served from (\S+) to (\S+); (.+) bind together": r"\2 的 \1 自 \3 至 \4 无法满足；共同约束：\5",
+    r"(.+) of (\S+) cannot be served in (\S+); (.+) bind together": r"\2 的 \1 在 \3 无法满足；共同约束：\4",
+    r"(.+) of (\S+) cannot be served; (.+) bind together": r"\2 的 \1 无法满足；共同约束：\3",
+    r"loosen (.+) together, or name more channels": r"请一并放宽 \1，或给出更多渠道",
+    r"(\S+) does not fit into what is left of (\S+)'s power": r"\1 超出 \2 剩余的电力",
+    r"(\S+) needs (\S+) x (\S+) at once, (.+) of servers; the power of (\S+) \((.+)\) leaves room for (\S+)": (
+        r"\1 需要同时 \2 x \3（服务器 \4）；\5 的电力（\6）仅容 \7 台"
+    ),
+    r"give the site more power, or name a channel that rents": "为机房提供更多电力，或给出可租用的渠道",
     r"it works with a quota of (\S+) servers of (\S+) at once; ask the provider, or state max_servers in a quote": (
         r"\2 同时 \1 台的配额即可行；请向供应商申请，或在报价中给出 max_servers"
     ),

@@ -7,7 +7,7 @@ uses says how much of it would do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from flopwise.domain.plan import Infeasibility
 from flopwise.ground.errors import SolverError
 from flopwise.ground.units import show
 from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.choose import Candidate
 from flopwise.planning.sourcing.lines import pool_use
 from flopwise.planning.sourcing.model import LEAST_BUDGET, Sourced
 from flopwise.planning.sourcing.pools import Contract
@@ -26,6 +27,8 @@ from flopwise.planning.sourcing.solve import least_budget, solve
 #: Budgets in words, and what the least of one is raised by so that rounding does not make it too small.
 _BUDGETS = {"capex_budget": "a capital budget", "monthly_budget": "a monthly budget"}
 _SAFE = 1.001
+#: Share of a month's work that counts as left undone; less is the tolerance of the solver.
+_LITTLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class _Limit:
 def infeasibilities(world: World, *, time_limit: float) -> tuple[Infeasibility, ...]:
     """One entry per workload with unmet demand; nothing when all is served.
 
-    Complexity: at most one solve per kind of limit, and one for the least budget.
+    Complexity: at most two solves per kind of limit, and one for the least budget.
     """
     missing = {name: share for name, share in world.sourced.unmet.items() if share > 0}
     if not missing:
@@ -64,6 +67,8 @@ def _fits_nowhere(world: World, name: str, share: float) -> Infeasibility:
     usable = [item for item in world.considered.candidates if item.workload == name]
     if usable:
         best = min(usable, key=lambda item: item.choice.servers)
+        if all(item.contract is None or item.pool.room < item.choice.servers for item in usable):
+            return _no_room(name, share, min(usable, key=lambda item: item.pool.power * item.choice.servers))
         message = (
             f"{name} needs {math.ceil(best.choice.servers)} x {best.pool.server} at once "
             f"({best.choice.mode.accelerators} accelerators); no contract of the scenario can hold that many"
@@ -96,6 +101,24 @@ def _fits_nowhere(world: World, name: str, share: float) -> Infeasibility:
     )
 
 
+def _no_room(name: str, share: float, least: Candidate) -> Infeasibility:
+    """No site has the power for the smallest gang or replica."""
+    site = least.pool.site
+    assert site is not None  # noqa: S101 - only sites have a limited room
+    servers = math.ceil(least.choice.servers)
+    message = (
+        f"{name} needs {servers} x {least.pool.server} at once, {show(servers * least.pool.power, 'W')} of servers; "
+        f"the power of {site.name} ({show(site.power or 0.0, 'W')}) leaves room for {least.pool.room:.0f}"
+    )
+    return Infeasibility(
+        workload=name,
+        unmet_share=share,
+        constraint="site power",
+        message=message,
+        remedy="give the site more power, or name a channel that rents",
+    )
+
+
 #: Refusals nearer to running come first: too slow, then late, then short of memory, network, batch, precision.
 _NEARNESS = ("deadline", "latency", "memory", "network", "batch", "precision")
 
@@ -105,41 +128,47 @@ def _rank(refusal: Refusal) -> tuple[int, float]:
 
 
 def _binding_limit(world: World, names: list[str], missing: dict[str, float], time_limit: float) -> list[Infeasibility]:
-    for limit in _LIMITS:
-        if not limit.binds(world.problem):
-            continue
+    """The limit that binds, or how many of them must be lifted together, in the order of the list."""
+    limits = [limit for limit in _LIMITS if limit.binds(world.problem)]
+    for limit in limits:
         freed = limit.lift(world.problem)
-        try:
-            answer = solve(freed, gap=0.05, time_limit=time_limit)
-        except SolverError:
-            continue
-        if all(answer.unmet[name] <= 0 for name in names):
+        answer = _served(freed, names, time_limit)
+        if answer is not None:
             remedy = limit.remedy(world, answer, freed)
-            return [_entry(world, name, missing[name], limit.name, remedy) for name in names]
-    remedy = "several limits bind together: loosen budget, lead times, power and caps, or name more channels"
-    return [_entry(world, name, missing[name], "several limits", remedy) for name in names]
+            return [_entry(world, name, missing[name], f"the {limit.name} binds", limit.name, remedy) for name in names]
+    freed, lifted = world.problem, list[str]()
+    for limit in limits:
+        freed = limit.lift(freed)
+        lifted.append(limit.name)
+        if len(lifted) > 1 and _served(freed, names, time_limit) is not None:
+            break
+    else:
+        remedy = "no limit of the scenario alone explains it: name more channels, or another region"
+        return [_entry(world, name, missing[name], "what is offered does not suffice", "offers", remedy) for name in names]
+    both = f"{', '.join(lifted[:-1])} and {lifted[-1]}"
+    remedy = f"loosen {both} together, or name more channels"
+    return [_entry(world, name, missing[name], f"{both} bind together", "several limits", remedy) for name in names]
 
 
-def _entry(world: World, name: str, share: float, constraint: str, remedy: str) -> Infeasibility:
+def _served(problem: Problem, names: Sequence[str], time_limit: float) -> Sourced | None:
+    """The answer to a problem that leaves nothing of some workloads undone; nothing where there is none."""
+    try:
+        answer = solve(problem, gap=0.05, time_limit=time_limit)
+    except SolverError:
+        return None
+    return answer if all(answer.unmet[name] <= 0 for name in names) else None
+
+
+def _entry(world: World, name: str, share: float, binding: str, constraint: str, remedy: str) -> Infeasibility:
     first, last = _unmet_months(world, name)
     when = f" from {first} to {last}" if first and first != last else f" in {first}" if first else ""
-    message = f"{show(share, '1')} of {name} cannot be served{when}; the {constraint} binds"
+    message = f"{show(share, '1')} of {name} cannot be served{when}; {binding}"
     return Infeasibility(workload=name, unmet_share=share, constraint=constraint, message=message, remedy=remedy)
 
 
 def _unmet_months(world: World, name: str) -> tuple[str, str]:
     """First and last month with unmet requests of a service; nothing for training, whose work is counted as a whole."""
-    need = next((item for item in world.needs.serving if item.workload.name == name), None)
-    if need is None:
-        return "", ""
-    served = np.zeros_like(need.rate)
-    for number, use in enumerate(world.problem.uses):
-        if use.workload == name:
-            served += world.sourced.serving[number] * use.rate / (1 + world.problem.headroom)
-    for number, rate in world.sourced.hosted.items():
-        if world.problem.hosted[number].workload == name:
-            served += rate
-    months = np.flatnonzero((served < need.rate * (1 - 1e-6)).any(axis=1))
+    months = np.flatnonzero(world.unmet_by_month(name) > _LITTLE)
     return (world.months[months[0]], world.months[months[-1]]) if months.size else ("", "")
 
 

@@ -21,6 +21,8 @@ from flopwise.planning.plan.world import World
 
 #: Work is counted in units of 10^15 FLOP/s for an hour.
 PFLOP_HOUR = PETA * HOUR
+#: Share of a month's work that counts as left undone; less is the tolerance of the solver.
+_LITTLE = 1e-3
 _MODEL = "step model of flopwise.perf, constants fitted to public measurements; errors on held-out rows are in the documentation"
 _DETAIL_UNITS = {
     "step_time": "s",
@@ -69,7 +71,11 @@ def workload_figures(world: World, row: DemandRow, uncertainty: Uncertainty) -> 
             evidence=Evidence.COMPUTED,
             label=f"{name}: share of the work that the plan cannot do",
             formula="unmet work / work",
-            inputs={},
+            inputs={
+                month: f"{share:.1%} of its requests"
+                for month, share in zip(world.months, world.unmet_by_month(name), strict=True)
+                if share > _LITTLE
+            },
         ),
     ]
     mode = main_mode(world, name)

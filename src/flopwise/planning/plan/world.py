@@ -62,6 +62,22 @@ class World:
         needs = {need.workload.name: need.workload for need in (*self.needs.serving, *self.needs.training)}
         return {item.name: needs[item.name] for item in self.scenario.workloads if item.name in needs}
 
+    def unmet_by_month(self, workload: str) -> Floats:
+        """Share of a service's requests that each month leaves undone (months,); nothing for training, counted as a whole."""
+        need = next((item for item in self.needs.serving if item.workload.name == workload), None)
+        if need is None:
+            return np.zeros(len(self.months))
+        served = np.zeros_like(need.rate)
+        for number, use in enumerate(self.problem.uses):
+            if use.workload == workload:
+                served += self.sourced.serving[number] * use.rate / (1 + self.problem.headroom)
+        for number, rate in self.sourced.hosted.items():
+            if self.problem.hosted[number].workload == workload:
+                served += rate
+        wanted = (need.rate * self.hours).sum(axis=1)
+        missing = (np.maximum(need.rate - served, 0.0) * self.hours).sum(axis=1)
+        return np.divide(missing, wanted, out=np.zeros_like(missing), where=wanted > 0)
+
     @cached_property
     def standing(self) -> Ledger:
         """The ledger of what stands and is committed already: it is paid under any plan."""

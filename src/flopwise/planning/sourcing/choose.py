@@ -1,7 +1,8 @@
 """From all pools and modes to a problem of useful size: which pools are worth the optimiser's time.
 
 Every mode of every workload on every platform is priced at the unit cost of each contract, at full use. The best
-few pools of each kind of contract stay for each workload, and everything that is owned.
+few pools of each kind of contract stay for each workload, the best by power and by price where these are limited,
+and everything that is owned.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ Floats = NDArray[np.float64]
 Report = Callable[[str, int, int], None]
 #: Pools kept per workload and kind of contract, and in all: many workloads share fewer, so that the model stays solvable.
 _KEPT, _KEPT_IN_ALL = 3, 24
+#: Pools kept by what is scarce (power of a site, capital).
+_KEPT_SCARCE = 1
 #: Up to so many workloads may each use the best pools of the others.
 _EVERYWHERE = 8
 #: Hosted APIs kept per service.
@@ -102,9 +105,10 @@ def make_problem(
     """
     reliability = Reliability.of(catalogue.parameters)
     hours = _hourly_costs(pools.pools, rates)
-    found = _Search(needs, pools.pools, hours, scenario.headroom, reliability).run(report)
+    merits = _Merits(hours, capital=scenario.supply.capex_budget is not None)
+    found = _Search(needs, pools.pools, merits, scenario.headroom, reliability).run(report)
     candidates = _candidates(pools.pools, found, hours)
-    own = _pools_by_workload(candidates)
+    own = _pools_by_workload(candidates, merits)
     kept = _kept_pools(pools.pools, candidates, own)
     refusals = _refusals(found.values())
     problem = Problem(
@@ -126,6 +130,42 @@ def _refusals(found: Iterable[Found]) -> tuple[Refusal, ...]:
     return tuple({(refusal.workload, refusal.message): refusal for refusal in refused}.values())
 
 
+@dataclass(frozen=True, slots=True)
+class _Merits:
+    """By what contracts compete: cost with their kind and term, and use of what is scarce.
+
+    ``hourly`` is USD per server-hour by (pool, offer); ``capital`` says that there is a budget for purchases.
+    """
+
+    hourly: Mapping[tuple[str, str], float]
+    capital: bool
+
+    def of(self, pool: Pool, contract: Contract) -> Iterator[tuple[str, float]]:
+        """What a server of the contract takes, by merit: USD per hour, watts of a site, USD at once; less is better."""
+        if (pool.id, contract.offer.id) not in self.hourly:
+            return
+        yield f"{contract.offer.kind.value} {contract.term}", self.hourly[pool.id, contract.offer.id]
+        if contract.offer.kind is OfferKind.PURCHASE:
+            if pool.site is not None and pool.site.power is not None:
+                yield f"{_SCARCE}power of {pool.place}", pool.power
+            if self.capital:
+                yield f"{_SCARCE}capital", contract.usd
+
+    def of_candidate(self, item: Candidate) -> Iterator[tuple[str, float]]:
+        """The same per unit of work and second."""
+        if item.contract is not None and _can_hold(item):
+            for merit, amount in self.of(item.pool, item.contract):
+                yield merit, amount * item.choice.servers / item.rate
+
+
+#: Marks merits of which fewer are kept.
+_SCARCE = "least "
+
+
+def _kept(merit: str) -> int:
+    return _KEPT_SCARCE if merit.startswith(_SCARCE) else _KEPT
+
+
 class _Search:
     """Mode searches, the most promising platforms of each workload first.
 
@@ -137,11 +177,11 @@ class _Search:
         self,
         needs: Needs,
         pools: Sequence[Pool],
-        hourly: Mapping[tuple[str, str], float],
+        merits: _Merits,
         headroom: float,
         reliability: Reliability,
     ) -> None:
-        self.needs, self.hourly, self.headroom, self.reliability = needs, hourly, headroom, reliability
+        self.needs, self.merits, self.headroom, self.reliability = needs, merits, headroom, reliability
         self.pools: dict[str, list[Pool]] = defaultdict(list)
         for pool in pools:
             self.pools[pool.platform.id].append(pool)
@@ -169,33 +209,33 @@ class _Search:
         return training_choices(need, platform, self.headroom, self.reliability)
 
     def _bound(self, need: ServingNeed | TrainingNeed, platform: str) -> float:
-        """Least unit cost of any contract of a platform at full peak."""
-        return min((cost for _, cost in self._bounds(need, platform)), default=0.0)
+        """Least cost of a unit of work by any contract of a platform at full peak."""
+        return min((cost for merit, cost in self._bounds(need, platform) if not merit.startswith(_SCARCE)), default=0.0)
 
     def _bounds(self, need: ServingNeed | TrainingNeed, platform: str) -> Iterator[tuple[str, float]]:
-        """Kind of contract and unit cost at full peak (USD per unit of work)."""
+        """Merit, and what a unit of work takes of it at full peak."""
         for pool in self.pools[platform]:
             most = _rate_bound(need, pool.platform.accelerator) * pool.accelerators
             for contract in pool.contracts:
-                if most > 0 and (pool.id, contract.offer.id) in self.hourly:
-                    yield _kind(contract), self.hourly[pool.id, contract.offer.id] / HOUR / most
+                if most > 0 and min(contract.most, pool.room) >= 1:
+                    yield from ((merit, amount / most) for merit, amount in self.merits.of(pool, contract))
 
     def _may_win(self, need: ServingNeed | TrainingNeed, platform: str, best: Mapping[str, list[float]]) -> bool:
         if any(pool.owned.any() for pool in self.pools[platform]):
             return True
         bounds = list(self._bounds(need, platform))
-        return not bounds or any(len(best[kind]) < _KEPT or cost < best[kind][_KEPT - 1] for kind, cost in bounds)
+        return not bounds or any(
+            len(best[merit]) < _kept(merit) or amount < best[merit][_kept(merit) - 1] for merit, amount in bounds
+        )
 
     def _remember(self, platform: str, answer: Found, best: dict[str, list[float]]) -> None:
         for pool in self.pools[platform]:
-            items = [item for item in _pool_candidates(pool, answer.choices, self.hourly) if item.contract and _can_hold(item)]
-            costs: dict[str, float] = {}
-            for item in items:
-                assert item.contract is not None  # noqa: S101 - filtered above
-                kind = _kind(item.contract)
-                costs[kind] = min(item.unit_cost, costs.get(kind, np.inf))
-            for kind, cost in costs.items():
-                best[kind] = sorted([*best[kind], cost])
+            least: dict[str, float] = {}
+            for item in _pool_candidates(pool, answer.choices, self.merits.hourly):
+                for merit, amount in self.merits.of_candidate(item):
+                    least[merit] = min(amount, least.get(merit, np.inf))
+            for merit, amount in least.items():
+                best[merit] = sorted([*best[merit], amount])
 
 
 def _rate_bound(need: ServingNeed | TrainingNeed, accelerator: Accelerator) -> float:
@@ -203,11 +243,6 @@ def _rate_bound(need: ServingNeed | TrainingNeed, accelerator: Accelerator) -> f
     if isinstance(need, ServingNeed):
         return serving_bound(need.workload, accelerator)
     return training_bound(need.workload, accelerator)
-
-
-def _kind(contract: Contract) -> str:
-    """Contracts compete with their kind and term."""
-    return f"{contract.offer.kind.value} {contract.term}"
 
 
 def _hourly_costs(pools: Sequence[Pool], rates: Rates) -> dict[tuple[str, str], float]:
@@ -275,17 +310,17 @@ def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapp
     ]
 
 
-def _pools_by_workload(candidates: Sequence[Candidate]) -> dict[str, set[str]]:
-    """The best pools of each workload by kind of contract; fewer of each kind where there are many workloads."""
+def _pools_by_workload(candidates: Sequence[Candidate], merits: _Merits) -> dict[str, set[str]]:
+    """The best pools of each workload by merit; fewer of each where there are many workloads."""
     best: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for item in candidates:
-        if item.contract is not None and _can_hold(item):
-            costs = best[item.workload, _kind(item.contract)]
-            costs[item.pool.id] = min(item.unit_cost, costs.get(item.pool.id, np.inf))
-    each = max(1, min(_KEPT, _KEPT_IN_ALL // len({workload for workload, _ in best} or {""})))
+        for merit, amount in merits.of_candidate(item):
+            amounts = best[item.workload, merit]
+            amounts[item.pool.id] = min(amount, amounts.get(item.pool.id, np.inf))
+    share = max(1, _KEPT_IN_ALL // len({workload for workload, _ in best} or {""}))
     own: dict[str, set[str]] = defaultdict(set)
-    for (workload, _), costs in best.items():
-        own[workload].update(sorted(costs, key=lambda pool: (costs[pool], pool))[:each])
+    for (workload, merit), amounts in best.items():
+        own[workload].update(sorted(amounts, key=lambda pool: (amounts[pool], pool))[: min(_kept(merit), share)])
     return own
 
 
@@ -297,8 +332,11 @@ def _kept_pools(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Map
 
 
 def _can_hold(item: Candidate) -> bool:
-    """Whether the contract's cap lets one gang or replica stand at all."""
-    return item.contract is None or item.contract.most + float(item.pool.owned.max()) >= item.choice.servers
+    """Whether the contract's cap and the power of the site let one gang or replica stand at all, on what is new."""
+    if item.contract is None:
+        return True
+    new = min(item.contract.most, item.pool.room)
+    return new >= 1 and new + float(item.pool.owned.max()) >= item.choice.servers
 
 
 def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[str, set[str]]) -> tuple[Use, ...]:

@@ -58,7 +58,11 @@ class Contract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """Servers of one kind at one place. ``owned`` (months,) stand already; ``server_price`` is what one costs (USD)."""
+    """Servers of one kind at one place.
+
+    ``owned`` (months,) stand already; ``server_price`` is what one costs (USD); ``room`` is how many of this kind alone
+    the power of the place leaves room for.
+    """
 
     id: str
     platform: Platform
@@ -69,6 +73,7 @@ class Pool:
     site: Site | None
     owned: Floats
     server_price: float
+    room: float = math.inf
     purchases: tuple[Contract, ...] = ()
     reservations: tuple[Contract, ...] = ()
     elastic: Contract | None = None
@@ -170,6 +175,9 @@ class _Maker:
             self.notes.append(f"{server.id} needs liquid cooling, {site.name} has air")
             return None
         opens = max(months_between(self.scenario.horizon.start, site.available), 0) if site.available else 0
+        room = self._room(site, server)
+        if room < 1 and offers:
+            self.notes.append(f"{server.id} does not fit into what is left of {site.name}'s power")
         purchases = tuple(replace(contract, first=max(contract.first, opens)) for contract in map(self._contract, offers))
         return Pool(
             id=f"{server.id}@{site.name}",
@@ -181,10 +189,23 @@ class _Maker:
             server=server.id,
             power=server.power.value,
             site=site,
+            room=room,
             owned=np.zeros(self.months) if owned is None else owned,
             server_price=self._server_price(server, offers, needed=owned is not None),
             purchases=purchases,
         )
+
+    def _room(self, site: Site, server: Server) -> float:
+        """Servers of one kind that a site's power leaves room for beside those that stand there all the time."""
+        if site.power is None:
+            return math.inf
+        overhead = 1 + self.catalogue.parameters["facility.power_overhead"].value
+        used = sum(
+            float(held.min()) * self.catalogue.server(name).power.value
+            for (name, place), held in self._owned().items()
+            if place == site.name
+        )
+        return float(math.floor(max(site.power / overhead - used, 0.0) / server.power.value))
 
     def _server_price(self, server: Server, offers: Sequence[PricedOffer], *, needed: bool) -> float:
         if server.price is not None:

@@ -36,14 +36,18 @@ def solve(problem: Problem, allowed: Allowed | None = None, *, gap: float = 5e-3
         SolverError: no usable point within the time limit.
     """
     kinds = allowed or Allowed()
+    try:
+        return _exact(problem, kinds, gap=gap, time_limit=time_limit)
+    except SolverError:
+        return _anyhow(problem, kinds, time_limit=time_limit)
+
+
+def _exact(problem: Problem, kinds: Allowed, *, gap: float, time_limit: float) -> Sourced:
     at_once = _whole_cells(problem, kinds) <= _AT_ONCE
     model = Model(problem, kinds, whole_servers=at_once)
     model.forbid_unmet()
     least: dict[str, float] | None = None
-    try:
-        solution = model.linear.solve(gap=gap, time_limit=time_limit)
-    except SolverError:
-        return _anyhow(problem, kinds, time_limit=time_limit)
+    solution = model.linear.solve(gap=gap, time_limit=time_limit)
     if solution.status is SolveStatus.INFEASIBLE:
         model = Model(problem, kinds, whole_servers=at_once)
         least = model.least_unmet(time_limit)
@@ -143,12 +147,13 @@ def least_cost(problem: Problem, *, time_limit: float) -> float | None:
 def least_budget(problem: Problem, budgets: Collection[str] = BUDGETS, *, time_limit: float = 10.0) -> float | None:
     """Factor by which the named budgets must grow (or may shrink) together so that everything is served.
 
-    Others stay as they are. ``None`` if no factor helps.
+    Others stay as they are. ``None`` if no factor helps, or none is found in time.
     """
     whole = _whole_cells(problem, Allowed()) <= _AT_ONCE
     model = Model(problem, Allowed(), free_budgets=budgets, whole_servers=whole)
     model.forbid_unmet()
-    solution = model.linear.solve(gap=1e-3, time_limit=time_limit)
-    if solution.status is SolveStatus.INFEASIBLE:
+    try:
+        solution = model.linear.solve(gap=1e-3, time_limit=time_limit)
+    except SolverError:
         return None
-    return float(solution.values[model.budget_factor])
+    return None if solution.status is SolveStatus.INFEASIBLE else float(solution.values[model.budget_factor])
