@@ -427,3 +427,26 @@ def test_as_of_by_flag_file_and_clock(tmp_path):
     assert load_text(SMALL, tmp_path, as_of="2026-12-24").as_of == "2026-12-24"
     today = load_text(bent("as_of: 2026-12-01\n", ""), tmp_path)
     assert "as_of" in assumed(today)
+
+
+def test_what_the_file_states_is_kept_by_path(tmp_path):
+    made = load_text(BARE, tmp_path)
+    assert made.stated == {
+        "flopwise": "1", "name": "bare", "horizon.start": "2027-01", "horizon.months": "6",
+        "workloads.t.name": "t", "workloads.t.kind": "training", "workloads.t.model": "llama-3.1-8b", "workloads.t.tokens": "1B",
+        "workloads.s.name": "s", "workloads.s.kind": "serving", "workloads.s.model": "llama-3.1-8b",
+        "workloads.s.traffic.peak": "1 req/s", "workloads.s.lengths.input": "500", "workloads.s.lengths.output": "100",
+    }  # fmt: skip
+
+
+def test_quotes_and_lists_are_kept_by_their_names(tmp_path):
+    rows = "channel,kind,server,price,currency,per,as_of\nmine,purchase,dgx-h100,250000,USD,server,2026-11-20\n"
+    (tmp_path / "q.csv").write_text(rows)
+    supply = (
+        "supply: {quotes: q.csv, channels: [oem, aws], owned: [{server: dgx-h100, count: 2}, {server: dgx-h100, count: 3}]}\n"
+    )
+    found = load_text(BARE + supply, tmp_path).stated
+    assert found["supply.channels"] == "oem, aws"
+    assert (found["supply.owned.dgx-h100.count"], found["supply.owned.dgx-h100 (2).count"]) == ("2", "3")
+    assert "250000 USD per server" in found.values()
+    assert found["files.q.csv"].startswith("content ")

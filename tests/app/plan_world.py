@@ -110,7 +110,7 @@ def make_plan(**changes: object) -> Plan:
         ),
         "break_even": (), "coverage": (), "risk": (), "fabric": (), "infeasibilities": (),
         "assumptions": tuple(assumption(f"finance.x{number}", str(number), 1e3 * number) for number in range(8)),
-        "warnings": ("something to know",),
+        "stated": {}, "warnings": ("something to know",),
         "figures": {
             item.id: item
             for item in (

@@ -70,6 +70,32 @@ def test_what_went_in_comes_first():
     assert by_name["pools (peak use)", "here"].after == "20 accelerators"
 
 
+def test_the_lines_of_the_file_that_changed_are_named():
+    old = make_plan(stated={"supply.sites.dc.electricity": "0.20 EUR/kWh", "name": "a", "as_of": "2026-12-01"})
+    new = {"supply.sites.dc.electricity": "0.25 EUR/kWh", "name": "a", "supply.budget.capex": "2M USD", "as_of": "2026-12-02"}
+    found = diff(old, make_plan(scenario_digest="c" * 64, stated=new))
+    rows = [(change.name, change.before, change.after) for change in found.changes if change.section == "scenario"]
+    assert rows == [
+        ("supply.sites.dc.electricity", "0.20 EUR/kWh", "0.25 EUR/kWh"), ("supply.budget.capex", "not stated", "2M USD")
+    ]  # fmt: skip
+    assert diff(old, make_plan(stated=new)).same
+
+
+def test_an_order_says_what_changed_price_use_or_month():
+    first = order()
+    for changed, words in (
+        (replace(first, amount=first.amount * 0.5), "less use"),
+        (replace(first, amount=first.amount * 2), "more use"),
+        (replace(first, unit_price=first.unit_price * 2, amount=first.amount * 2), "instead of"),
+        (replace(first, arrives="2027-09"), f"arrives 2027-09 instead of {first.arrives}"),
+        (replace(first, servers=first.servers + 3), "+3 servers at once"),
+    ):
+        changes = [change for change in diff(make_plan(), make_plan(orders=(changed,))).changes if change.section == "orders"]
+        assert len(changes) == 1
+        assert words in changes[0].why
+        assert ("price" in changes[0].why) is False
+
+
 def test_orders_that_come_and_go():
     whole, none = make_plan(), make_plan(orders=())
     assert "no longer ordered" in diff(whole, none).changes[0].why

@@ -213,7 +213,7 @@ def test_what_is_left_undone_is_said_by_month():
 
 def test_a_solver_that_gives_up_still_ends_in_a_plan(monkeypatch):
     def gives_up(*_, **__):
-        raise SolverError
+        raise SolverError("late")
 
     monkeypatch.setattr(solve, "_exact", gives_up)
     made = world.plan(world.scenario(world.service(peak=30.0), monthly_budget=2e4))

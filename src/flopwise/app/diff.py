@@ -13,6 +13,8 @@ from flopwise.ground.units import show
 #: Figures closer than this are the same: solvers differ by as much between machines.
 TOLERANCE = 1e-9
 ABSENT = "-"
+#: Stated values that stand among the inputs already.
+_SAID_ELSEWHERE = frozenset({"as_of", "risk.seed", "currency"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class PlanDiff:
 
 def diff(before: Plan, after: Plan) -> PlanDiff:
     """Compare two plans: inputs, assumptions, result, cost by component, orders, modes and pools."""
-    parts = (_inputs, _demand, _assumptions, _result, _costs, _unit_costs, _orders, _modes, _pools, _unmet)
+    parts = (_inputs, _stated, _demand, _assumptions, _result, _costs, _unit_costs, _orders, _modes, _pools, _unmet)
     changes = tuple(change for part in parts for change in part(before, after))
     return PlanDiff(before=before.name, after=after.name, changes=changes)
 
@@ -64,6 +66,19 @@ def _inputs(before: Plan, after: Plan) -> Iterator[Change]:
     if before.months != after.months:
         spans = [f"{plan.months[0]} to {plan.months[-1]}" if plan.months else ABSENT for plan in (before, after)]
         yield Change(section="inputs", name="horizon", before=spans[0], after=spans[1], why="another span is planned")
+
+
+def _stated(before: Plan, after: Plan) -> Iterator[Change]:
+    """What the files say differently, by path; what only one of them states may be an assumption of the other.
+
+    Files of one digest say the same, however it is spelled.
+    """
+    if before.scenario_digest == after.scenario_digest:
+        return
+    for path in _both(before.stated, after.stated):
+        old, new = before.stated.get(path, "not stated"), after.stated.get(path, "not stated")
+        if old != new and path not in _SAID_ELSEWHERE:
+            yield Change(section="scenario", name=path, before=old, after=new, why="stated otherwise")
 
 
 def _demand(before: Plan, after: Plan) -> Iterator[Change]:
@@ -131,24 +146,40 @@ def _by_component(plan: Plan) -> Mapping[str, float]:
 
 def _orders(before: Plan, after: Plan) -> Iterator[Change]:
     old, new = (_by_order(plan.orders) for plan in (before, after))
+    moved = _moved(old, new)
     for key in _both(old, new):
-        texts = [_order_words(orders.get(key)) for orders in (old, new)]
-        if texts[0] != texts[1]:
-            yield Change(section="orders", name=key, before=texts[0], after=texts[1], why=_order_why(old.get(key), new.get(key)))
+        if key in moved.values():
+            continue
+        first, second = old.get(key), new.get(moved.get(key, key))
+        texts = [_order_words(order) for order in (first, second)]
+        if texts[0] != texts[1] or key in moved:
+            yield Change(section="orders", name=key, before=texts[0], after=texts[1], why=_order_why(first, second))
 
 
 def _by_order(orders: Iterable[PlanOrder]) -> Mapping[str, PlanOrder]:
     """Orders by what they are for; numbers tell repeated ones apart."""
     found: dict[str, PlanOrder] = {}
     for order in orders:
-        what = order.server or order.accelerator or "API"
-        key = name = f"{order.kind} {what} from {order.channel}, arrives {order.arrives}"
+        key = name = f"{_what(order)}, arrives {order.arrives}"
         count = 1
         while key in found:
             count += 1
             key = f"{name} ({count})"
         found[key] = order
     return found
+
+
+def _what(order: PlanOrder) -> str:
+    return f"{order.kind} {order.server or order.accelerator or 'API'} from {order.channel}"
+
+
+def _moved(old: Mapping[str, PlanOrder], new: Mapping[str, PlanOrder]) -> dict[str, str]:
+    """Orders that only arrive in another month: key of before to key of after, pairs in the order of time."""
+    waiting: dict[str, list[str]] = defaultdict(list)
+    for key, order in new.items():
+        if key not in old:
+            waiting[_what(order)].append(key)
+    return {key: waiting[_what(order)].pop(0) for key, order in old.items() if key not in new and waiting.get(_what(order))}
 
 
 def _order_words(order: PlanOrder | None) -> str:
@@ -163,9 +194,17 @@ def _order_why(old: PlanOrder | None, new: PlanOrder | None) -> str:
         return "no longer ordered"
     if old is None:
         return f"new: order by {new.order_by}"
-    if old.order_by != new.order_by:
-        return f"order by {new.order_by} instead of {old.order_by}"
-    return f"{new.servers - old.servers:+d} servers" if new.servers != old.servers else "another price"
+    reasons: list[str] = []
+    if old.arrives != new.arrives:
+        reasons.append(f"arrives {new.arrives} instead of {old.arrives}")
+    elif old.order_by != new.order_by:
+        reasons.append(f"order by {new.order_by} instead of {old.order_by}")
+    if new.servers != old.servers:
+        reasons.append(f"{new.servers - old.servers:+d} servers at once")
+    if not math.isclose(old.unit_price, new.unit_price, rel_tol=TOLERANCE):
+        prices = [show(order.unit_price, f"USD/{order.price_per}") for order in (new, old)]
+        reasons.append(f"{prices[0]} instead of {prices[1]}")
+    return "; ".join(reasons) or ("more use" if new.amount > old.amount else "less use")
 
 
 def _modes(before: Plan, after: Plan) -> Iterator[Change]:

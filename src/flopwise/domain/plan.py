@@ -304,7 +304,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The whole answer."""
+    """The whole answer. ``stated`` is what the scenario file says, by path."""
 
     schema: str
     name: str
@@ -335,4 +335,5 @@ class Plan:
     infeasibilities: tuple[Infeasibility, ...]
     assumptions: tuple[PlanAssumption, ...]
     warnings: tuple[str, ...]
+    stated: Mapping[str, str]
     figures: Mapping[str, Figure]

@@ -89,7 +89,10 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Everything a plan is made from. ``mix`` maps training and serving to their share, where only that is known."""
+    """Everything a plan is made from.
+
+    ``mix`` maps training and serving to their share, where only that is known; ``stated`` is what the file says, by path.
+    """
 
     name: str
     currency: str
@@ -104,3 +107,4 @@ class Scenario:
     warnings: tuple[str, ...]
     digest: str
     mix: Mapping[str, float] = field(default_factory=dict[str, float])
+    stated: Mapping[str, str] = field(default_factory=dict[str, str])

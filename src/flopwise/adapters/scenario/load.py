@@ -16,6 +16,7 @@ from flopwise.adapters.scenario.finance import finance_of, risk_of
 from flopwise.adapters.scenario.gather import Gather, ReadModel, ReadTrace
 from flopwise.adapters.scenario.messages import problems_of
 from flopwise.adapters.scenario.schema import ScenarioPart
+from flopwise.adapters.scenario.stated import stated
 from flopwise.adapters.scenario.supply import note_exchange_rates, supply_of
 from flopwise.adapters.scenario.workloads import workloads_of
 from flopwise.catalog import Catalogue
@@ -128,5 +129,6 @@ def _resolve(part: ScenarioPart, gather: Gather) -> Scenario:
         assumptions=tuple(gather.assumptions),
         warnings=tuple(gather.warnings),
         digest=digest_of(part, gather.digests),
+        stated=stated(gather.document.values, gather.quotes, gather.digests),
         mix=part.mix.model_dump() if part.mix else {},
     )

@@ -155,6 +155,7 @@ def _written(
         infeasibilities=reasons,
         assumptions=assumptions,
         warnings=notes,
+        stated=scenario.stated,
         figures=figures,
     )
 
