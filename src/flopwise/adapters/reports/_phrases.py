@@ -85,14 +85,22 @@ _ZH: Mapping[str, str] = {
     r"risk\.cvar is not weighed by this version: uncertainty is shown and not optimised over": (
         "本版本不计 risk.cvar 权重：不确定性仅展示，不参与优化"
     ),
-    r"your quote (\S+) is not used: it arrives after the horizon, or no work can run on it": (
-        r"未采用您的报价 \1：到货晚于规划期，或没有工作能在其上运行"
+    r"your quote (\S+) is not used: it arrives after the horizon, does not fit the site, or no work can run on it": (
+        r"未采用您的报价 \1：到货晚于规划期、站点放不下，或没有工作能在其上运行"
     ),
-    r"your quote (\S+) is not used: it is the cheapest at full use, but not for the hours and months in which the work comes": (
-        r"未采用您的报价 \1：满载时最便宜，但不适合工作到来的时段与月份"
+    r"your quote (\S+) is not used: what stands already does the work that it could do \((.+)\)": (
+        r"未采用您的报价 \1：它能做的工作（\2）已由现有设备完成"
     ),
-    r"your quote (\S+) is not used: at full use it is (.+) dearer for (\S+) than (\S+)": (
-        r"未采用您的报价 \1：满载时对 \3 比 \4 贵 \2"
+    r"your quote (\S+) is not used: at full use it is (.+) dearer for (\S+) than (\S+), which the plan uses": (
+        r"未采用您的报价 \1：满载时对 \3 比方案所用的 \4 贵 \2"
+    ),
+    r"your quote (\S+) is not used: at full use it is (.+) cheaper for (\S+) than (\S+), which the plan uses, "
+    r"but it is paid for idle hours too, and (\S+) only for use": (
+        r"未采用您的报价 \1：满载时对 \3 比方案所用的 \4 便宜 \2，但空闲时也要付费，而 \5 只按使用付费"
+    ),
+    r"your quote (\S+) is not used: at full use it is (.+) cheaper for (\S+) than (\S+), which the plan uses, "
+    r"but its first month, cap, size or budget fits less well": (
+        r"未采用您的报价 \1：满载时对 \3 比方案所用的 \4 便宜 \2，但其起始月、上限、规模或预算不合适"
     ),
     r"left out: (\S+) offers of (\S+): outside region '(\S+)' \(region: any allows them\)": (
         r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"

@@ -103,25 +103,53 @@ def _quotes_not_used(world: World) -> list[str]:
     notes: list[str] = []
     for offer in world.scenario.supply.inline_offers:
         if offer.id in used or offer.kind is OfferKind.HOSTED:
-            continue
+            continue  # hosted quotes are compared with self-hosting by their own break-even
         mine = [item for item in world.considered.candidates if item.contract and item.contract.offer.id == offer.id]
         notes.append(f"your quote {offer.id} is not used: {_why_not(world, mine)}")
     return notes
 
 
 def _why_not(world: World, mine: Sequence[Candidate]) -> str:
-    """The work that a quote comes nearest to, and how it compares there."""
+    """How a quote compares with what the plan draws on for the same work, the work that costs most first."""
     if not mine:
-        return "it arrives after the horizon, or no work can run on it"
-    compared: list[tuple[float, str]] = []
-    for item in mine:
-        others = [other for other in world.considered.candidates if other.workload == item.workload and other.contract]
-        best = min(others, key=lambda other: other.unit_cost)
-        compared.append((item.unit_cost / best.unit_cost - 1, f"{item.workload} than {best.pool.id}"))
-    dearer, what = min(compared)
-    if dearer <= 0:
-        return "it is the cheapest at full use, but not for the hours and months in which the work comes"
-    return f"at full use it is {show(dearer, '1')} dearer for {what}"
+        return "it arrives after the horizon, does not fit the site, or no work can run on it"
+    names = sorted({item.workload for item in mine}, key=lambda name: -world.workload_cash.get(name, 0.0))
+    for name in names:
+        drawn = _drawn_on(world, name)
+        if drawn:
+            best = min((item for item in mine if item.workload == name), key=lambda item: item.unit_cost)
+            return _compared(name, best, min(drawn))
+    return f"what stands already does the work that it could do ({', '.join(names)})"
+
+
+def _drawn_on(world: World, name: str) -> list[tuple[float, str, bool]]:
+    """New supply that a workload runs on: cost of a unit of work at full use, where, and whether only use is paid."""
+    used = {item.contract.offer.id for item in world.lines if item.contract is not None}
+    pools = {
+        world.problem.pools[use.pool].id
+        for number, use in enumerate(world.problem.uses)
+        if use.workload == name and world.work_share[number] > _TOLERANCE
+    }
+    drawn = [
+        (item.unit_cost, item.pool.id, item.contract.term == 0 and item.contract.offer.kind is not OfferKind.PURCHASE)
+        for item in world.considered.candidates
+        if item.workload == name and item.contract and item.contract.offer.id in used and item.pool.id in pools
+    ]
+    hosted = [world.problem.hosted[item.hosted] for item in world.lines if item.hosted is not None]
+    return [*drawn, *((use.usd_per_request, use.priced.offer.channel, True) for use in hosted if use.workload == name)]
+
+
+def _compared(name: str, quote: Candidate, drawn: tuple[float, str, bool]) -> str:
+    cost, where, by_use = drawn
+    change = quote.unit_cost / cost - 1
+    if change > 0:
+        return f"at full use it is {show(change, '1')} dearer for {name} than {where}, which the plan uses"
+    assert quote.contract is not None  # noqa: S101 - quotes are contracts
+    held = quote.contract.term > 0 or quote.contract.offer.kind is OfferKind.PURCHASE
+    less = f"at full use it is {show(-change, '1')} cheaper for {name} than {where}, which the plan uses"
+    if held and by_use:
+        return f"{less}, but it is paid for idle hours too, and {where} only for use"
+    return f"{less}, but its first month, cap, size or budget fits less well"
 
 
 def _concentration(risk: Sequence[Concentration]) -> list[str]:
