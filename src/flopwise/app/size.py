@@ -17,7 +17,16 @@ from flopwise.domain.hardware import Platform, Server
 from flopwise.domain.mode import Mode, Refusal
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.offer import Offer, OfferKind
-from flopwise.domain.workload import Growth, Lengths, ServingWorkload, Slo, TrafficProfile, TrainingWorkload, step_problem
+from flopwise.domain.workload import (
+    Growth,
+    Lengths,
+    ServingWorkload,
+    Slo,
+    TrafficProfile,
+    TrainingWorkload,
+    step_problem,
+    usual_batch,
+)
 from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import HOUR, MEGA, MONTH, Seconds, show
@@ -28,8 +37,6 @@ from flopwise.planning.demand.modes import Reliability, goodput
 HOURLY_KINDS = (OfferKind.ON_DEMAND, OfferKind.RESERVED, OfferKind.SPOT, OfferKind.CAPACITY_BLOCK)
 #: Gang sizes are doubled up to this when no count is given.
 LARGEST_GANG = 16_384
-#: Tokens per optimizer step of published runs of large models.
-_USUAL_BATCH = 4 * MEGA
 #: 95th percentile over mean of token counts, as in a scenario that states the mean only.
 TAIL = 3.0
 DEFAULT_HEADROOM = 0.20
@@ -62,11 +69,15 @@ class SizedTraining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizedServing:
-    """One replica layout: how many of it carry the rate with headroom, and what an hour and 1M output tokens cost (USD)."""
+    """One replica layout: how many of it carry the rate with headroom, and what an hour and 1M output tokens cost (USD).
+
+    ``channel`` sells the hours at that cost: a replica of many servers needs an offer with a network.
+    """
 
     mode: Mode
     replicas: int
     accelerators: int
+    channel: str | None
     cost_per_hour: float | None
     cost_per_month: float | None
     cost_per_million_output_tokens: float | None
@@ -97,7 +108,7 @@ class Sizing:
 class TrainingQuestion:
     """A run: ``tokens`` over all epochs, gang of ``count`` or any, ``within`` seconds or any time.
 
-    ``global_batch`` are the tokens of a step: 4M by default, less for a run that is shorter.
+    ``global_batch`` are the tokens of a step: by default 4M, 500k with ``lora_rank``, less for a run that is shorter.
     """
 
     model: str
@@ -191,7 +202,7 @@ def size_serving(question: ServingQuestion, *, catalogue: Catalogue | None = Non
         server=platform.id,
         question=f"{model.name} on {platform.accelerator.name} at {derivation}",
         training=(),
-        serving=tuple(_sized_serving(mode, question, rate, market) for mode in found.modes),
+        serving=tuple(sorted((_sized_serving(mode, question, rate, market) for mode in found.modes), key=_dearness)),
         refusals=found.refusals,
         prices=market.prices(min(mode.accelerators for mode in found.modes) if found.modes else 1),
         assumptions=_serving_assumptions(question, workload, platform),
@@ -262,7 +273,7 @@ def _hour_price(offer: Offer, catalogue: Catalogue, as_of: str) -> HourPrice:
 
 def _training(question: TrainingQuestion, model: ModelArch) -> TrainingWorkload:
     sequence = question.sequence or min(8192, model.max_position)
-    batch = question.global_batch or max(min(_USUAL_BATCH, question.tokens), float(sequence))
+    batch = question.global_batch or usual_batch(question.tokens, sequence, tuned=question.lora_rank is not None)
     wrong = step_problem(question.tokens, sequence, batch)
     if wrong:
         raise FlopwiseError(wrong[0], hint=wrong[1])
@@ -391,10 +402,16 @@ def _sized_serving(mode: Mode, question: ServingQuestion, rate: float, market: M
         mode=mode,
         replicas=replicas,
         accelerators=accelerators,
+        channel=each.channel if each else None,
         cost_per_hour=hourly,
         cost_per_month=hourly * MONTH / HOUR if hourly is not None else None,
         cost_per_million_output_tokens=hourly / (rate * question.output * HOUR) * MEGA if hourly is not None else None,
     )
+
+
+def _dearness(row: SizedServing) -> tuple[float, int]:
+    """Cheapest first, those without a price last; of equals, the one with fewer accelerators."""
+    return (math.inf if row.cost_per_hour is None else row.cost_per_hour, row.accelerators)
 
 
 def _serving_assumptions(question: ServingQuestion, workload: ServingWorkload, platform: Platform) -> tuple[str, ...]:

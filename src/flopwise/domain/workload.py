@@ -87,6 +87,15 @@ class TrainingWorkload:
     lora_rank: int | None = None
 
 
+#: Tokens of an optimizer step when none are stated, as in published runs: of a run from scratch, and of a fine-tune.
+PRETRAIN_BATCH, FINE_TUNE_BATCH = 4e6, 500e3
+
+
+def usual_batch(tokens: float, sequence: float, *, tuned: bool) -> float:
+    """Tokens of a step when none are stated: never more than the run has, never less than one sequence."""
+    return max(min(FINE_TUNE_BATCH if tuned else PRETRAIN_BATCH, tokens), float(sequence))
+
+
 def step_problem(tokens: float, sequence: float, batch: float) -> tuple[str, str] | None:
     """What is wrong with a run of ``tokens`` in steps of ``batch``, and what is expected; nothing when it makes sense.
 

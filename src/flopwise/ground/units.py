@@ -206,6 +206,8 @@ def show(value: float, symbol: str, digits: int = 3) -> str:
 
     >>> show(3.35e12, "B/s"), show(0.23, "1"), show(41_300_000, "USD"), show(0.0123, "s"), show(0.08 / 3.6e6, "USD/J")
     ('3.35 TB/s', '23 %', '41.3 M USD', '12.3 ms', '0.08 USD/kWh')
+    >>> show(800e9, "bit/s")
+    '800 Gbit/s'
     """
     if symbol in _READER_UNITS:
         factor, name = _READER_UNITS[symbol]
@@ -214,7 +216,7 @@ def show(value: float, symbol: str, digits: int = 3) -> str:
         return f"{_significant(value * 100, digits)} %"
     if symbol == "s":
         return _show_time(value, digits)
-    prefixed = symbol in {"B", "B/s", "FLOP", "FLOP/s", "W"}
+    prefixed = symbol in {"B", "B/s", "bit/s", "FLOP", "FLOP/s", "W"}
     return _show_prefixed(value, symbol, digits) if prefixed else _show_counted(value, symbol, digits)
 
 

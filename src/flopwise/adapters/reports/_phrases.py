@@ -85,6 +85,9 @@ _ZH: Mapping[str, str] = {
     r"risk\.cvar is not weighed by this version: uncertainty is shown and not optimised over": (
         "本版本不计 risk.cvar 权重：不确定性仅展示，不参与优化"
     ),
+    r"the exchange rate of (\S+) is of (\S+), (\S+) days old": r"\1 的汇率日期为 \2，已有 \3 天",
+    r"line (\S+): the horizon starts in (\S+), before the day of the plan, (\S+): orders for its first months "
+    r"can no longer be placed": r"第 \1 行：规划期从 \2 开始，早于方案日期 \3：最初几个月的订单已无法下达",
     r"your quote (\S+) is not used: it arrives after the horizon, does not fit the site, or no work can run on it": (
         r"未采用您的报价 \1：到货晚于规划期、站点放不下，或没有工作能在其上运行"
     ),

@@ -112,6 +112,11 @@ def _resolve(part: ScenarioPart, gather: Gather) -> Scenario:
         gather.warnings.append(
             f"line {gather.document.line(('headroom',))}: headroom {headroom:.0%} lies outside the usual {usual}"
         )
+    if part.horizon.start < gather.as_of[:7]:
+        gather.warnings.append(
+            f"line {gather.document.line(('horizon', 'start'))}: the horizon starts in {part.horizon.start}, before "
+            f"the day of the plan, {gather.as_of}: orders for its first months can no longer be placed"
+        )
     workloads = workloads_of(part, gather)
     supply = supply_of(part.supply, gather)
     finance, risk = finance_of(part.finance, gather), risk_of(part.risk, gather)

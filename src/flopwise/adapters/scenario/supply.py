@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 from flopwise.adapters.scenario.checks import ANY_REGION, HOSTED, region_facts_id
 from flopwise.adapters.scenario.fields import Amount
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.quotes import offer_of
 from flopwise.adapters.scenario.schema import CommitmentPart, OfferPart, OwnedPart, SitePart, SupplyPart
+from flopwise.domain.calendar import first_day
 from flopwise.domain.provenance import Fact
 from flopwise.domain.scenario import Commitment, OwnedServers, Supply
 from flopwise.domain.site import Region, Site
 from flopwise.ground.money import to_usd
-from flopwise.ground.units import HOUR, HOURS_PER_MONTH, KILO, MEGA, UsdPerHour
+from flopwise.ground.units import DAY, HOUR, HOURS_PER_MONTH, KILO, MEGA, UsdPerHour
 
 #: Region whose eligibility and facility facts hold when none is stated.
 DEFAULT_REGION = "us"
@@ -57,6 +59,9 @@ def note_exchange_rates(supply: Supply, gather: Gather) -> None:
         rate = gather.catalogue.exchange_rates[currency]
         reason = f"amounts in {currency} are converted to USD"
         gather.assume(f"exchange_rates.{currency}", f"{rate.usd:g} USD", reason, f"{rate.source}, {rate.as_of}")
+        age = (date.fromisoformat(gather.as_of) - first_day(rate.as_of)).days
+        if age * DAY > gather.catalogue.parameters["price.stale_after"].value:
+            gather.warnings.append(f"the exchange rate of {currency} is of {rate.as_of}, {age} days old")
 
 
 def hourly(amount: Amount, gather: Gather) -> UsdPerHour:

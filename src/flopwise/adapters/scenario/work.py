@@ -33,12 +33,11 @@ from flopwise.domain.workload import (
     TrainingWorkload,
     Window,
     step_problem,
+    usual_batch,
 )
 from flopwise.ground.errors import FlopwiseError
-from flopwise.ground.units import KILO, MEGA, show
+from flopwise.ground.units import show
 
-#: Tokens per optimizer step: the size that published runs of large models use, and one for fine-tuning.
-PRETRAIN_BATCH, FINE_TUNE_BATCH = 4 * MEGA, 500 * KILO
 SEQUENCE = 8192
 #: Promises taken for a chat where none are stated (s).
 TTFT, TPOT = 1.0, 0.05
@@ -70,7 +69,7 @@ def training_of(
     )
     _check_context(gather, ("workloads", index, "sequence"), sequence, model)
     total = tokens * (part.epochs or 1.0)
-    usual = max(min(FINE_TUNE_BATCH if tuned else PRETRAIN_BATCH, total), float(sequence))
+    usual = usual_batch(total, sequence, tuned=tuned)
     batch = gather.chosen(f"{key}.global_batch", part.global_batch, usual, "an optimizer step of published runs", "tokens")
     wrong = step_problem(total, sequence, batch)
     if wrong:

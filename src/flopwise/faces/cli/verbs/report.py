@@ -39,12 +39,15 @@ def report(
     *,
     form: Annotated[Format, typer.Option("--format", "-f", help="Format of the report.")] = Format.HTML,
     lang: LangOption = Lang.EN,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write; beside the plan by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write; beside the plan by default (report.html, report.zh.html).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write one report and print where it is."""
     folder = plan if plan.is_dir() else plan.parent
-    path = out or folder / f"report.{form.value}"
+    tongue = "" if lang is Lang.EN else f".{lang.value}"
+    path = out or folder / f"report{tongue}.{form.value}"
     reports.report(plans.read(plan), format=form.value, lang=lang.value, out=path)
     if as_json:
         print_json({"report": str(path), "format": form.value, "lang": lang.value})

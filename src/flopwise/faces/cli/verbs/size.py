@@ -177,7 +177,7 @@ def _print_training(rows: tuple[SizedTraining, ...]) -> None:
 
 
 def _print_serving(rows: tuple[SizedServing, ...]) -> None:
-    columns = ("", "replica", "accel.", "req/s", "TTFT p95", "TPOT p95", "replicas", "all", "USD/month", "USD/1M out")
+    columns = ("", "replica", "accel.", "req/s", "TTFT p95", "TPOT p95", "replicas", "all", "USD/mo.", "USD/1M", "from")
     body = [
         (
             str(number),
@@ -190,6 +190,7 @@ def _print_serving(rows: tuple[SizedServing, ...]) -> None:
             str(row.accelerators),
             _money(row.cost_per_month),
             _money(row.cost_per_million_output_tokens),
+            row.channel or "no price",
         )
         for number, row in enumerate(rows, 1)
     ]
