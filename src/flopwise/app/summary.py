@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flopwise.domain.plan import Plan, PlanAssumption, PlanOrder, Reference
@@ -51,12 +52,17 @@ def summarise(plan: Plan) -> PlanSummary:
 
 
 def cost_totals(plan: Plan) -> tuple[CostTotal, ...]:
-    """Components over the horizon, dearest first, and their total."""
+    """Components over the horizon, dearest first; what is paid out, where a credit follows; the total."""
     amount: dict[str, float] = defaultdict(float)
     npv: dict[str, float] = defaultdict(float)
     for line in plan.costs:
         amount[line.label] += line.amount
         npv[line.label] += line.npv
-    ranked = sorted(npv, key=lambda label: -abs(npv[label]))
-    rows = [CostTotal(label=label, amount=amount[label], npv=npv[label]) for label in ranked]
-    return (*rows, CostTotal(label="total", amount=sum(amount.values()), npv=sum(npv.values())))
+    rows = [CostTotal(label=label, amount=amount[label], npv=npv[label]) for label in npv]
+    paid = sorted((row for row in rows if row.amount >= 0), key=lambda row: -row.npv)
+    credited = [row for row in rows if row.amount < 0]
+    return (*paid, *([_sum("paid out", paid)] if credited else []), *credited, _sum("total", rows))
+
+
+def _sum(label: str, rows: Sequence[CostTotal]) -> CostTotal:
+    return CostTotal(label=label, amount=sum(row.amount for row in rows), npv=sum(row.npv for row in rows))

@@ -7,7 +7,7 @@ from collections import defaultdict
 from flopwise.adapters.reports import _pictures as pictures
 from flopwise.adapters.reports import _series as series
 from flopwise.adapters.reports._markup import BREAK, Column, Markup, anchor, bullets, esc, folded, join, table, tag
-from flopwise.adapters.reports._page import Key, Page, mark, money, section, value, weight
+from flopwise.adapters.reports._page import Key, Page, mark, money, paid_and_credited, section, value, weight
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Figure
@@ -40,20 +40,23 @@ def _components(page: Page) -> Markup:
         label[line.component] = words.component(line.component, line.label)
     heads = (*(str(year) for year in years), words("cash"), words("npv"))
     columns = (Column(head=words("component")), *(Column(head=name, number=True) for name in heads))
-    ranked = sorted(npv, key=lambda name: -abs(npv[name]))
-    rows: list[tuple[object, ...]] = [
-        (
-            label[name],
-            *(money(cash[name, year]) if (name, year) in cash else "–" for year in years),
-            money(sum(amount for (part, _), amount in cash.items() if part == name)),
-            page.link(f"cost.{name}", money(npv[name])),
-        )
-        for name in ranked
-    ]
-    sums = [sum(amount for (_, when), amount in cash.items() if when == year) for year in years]
-    by_year = (page.link(f"cost.year.{year}", money(amount)) for year, amount in zip(years, sums, strict=True))
-    total = page.link("cost.total_cash", money(sum(cash.values())))
-    rows.append((words("sum"), *by_year, total, page.link("cost.total_npv", money(sum(npv.values())))))
+    whole = {name: sum(amount for (part, _), amount in cash.items() if part == name) for name in npv}
+    paid, credited = paid_and_credited(whole, npv)
+
+    def row(name: str) -> tuple[object, ...]:
+        by_year = (money(cash[name, year]) if (name, year) in cash else "–" for year in years)
+        return (label[name], *by_year, money(whole[name]), page.link(f"cost.{name}", money(npv[name])))
+
+    def summed(head: str, parts: list[str], ids: tuple[str, str, str]) -> tuple[object, ...]:
+        sums = {year: sum(cash.get((part, year), 0.0) for part in parts) for year in years}
+        by_year = (page.link(ids[0].format(year), money(amount)) for year, amount in sums.items())
+        amounts = (sum(whole[part] for part in parts), sum(npv[part] for part in parts))
+        return (words(head), *by_year, *(page.link(key, money(usd)) for key, usd in zip(ids[1:], amounts, strict=True)))
+
+    rows = [row(name) for name in paid]
+    if credited:
+        rows += [summed("paid", paid, ("", "cost.paid", "")), *(row(name) for name in credited)]
+    rows.append(summed("sum", [*paid, *credited], ("cost.year.{}", "cost.total_cash", "cost.total_npv")))
     return table(words("costs_caption"), columns, rows, total=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flopwise.adapters.reports._drawing import Sketch, on_page
@@ -98,6 +98,12 @@ def value(number: float, unit: str) -> str:
 def money(amount: float | None) -> str:
     """An amount in a column whose head names the currency."""
     return "–" if amount is None else show(amount, "")
+
+
+def paid_and_credited(cash: Mapping[str, float], npv: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """Components that are paid, dearest first, and those that come back, such as residual value."""
+    paid = sorted((name for name in npv if cash[name] >= 0), key=lambda name: -npv[name])
+    return paid, [name for name in npv if cash[name] < 0]
 
 
 def weight(row: PlanAssumption, words: Words) -> str:

@@ -105,7 +105,11 @@ _ZH: Mapping[str, str] = {
     r"but its first month, cap, size or budget fits less well": (
         r"未采用您的报价 \1：满载时对 \3 比方案所用的 \4 便宜 \2，但其起始月、上限、规模或预算不合适"
     ),
-    r"left out: (\S+) offers of (\S+): outside region '(\S+)' \(region: any allows them\)": (
+    r"your quote (\S+) is (.+) per accelerator, where (\S+) shipped offers of (\S+) (\S+) have a median of (.+): check its "
+    r"price, currency and number of accelerators": (
+        r"您的报价 \1 每加速器 \2，而内置的 \3 条 \4（\5）报价中位数为 \6：请核对价格、币种与加速器数量"
+    ),
+    r"left out: (\S+) offers? of (\S+): outside region '(\S+)' \(region: any allows them\)": (
         r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"
     ),
     r"left out: (\S+) needs liquid cooling, (\S+) has air": r"已排除：\1 需要液冷，\2 为风冷",
@@ -146,6 +150,7 @@ _ZH: Mapping[str, str] = {
     r"give the sites more power": "为机房提供更多电力",
     r"Net present cost over the horizon": "规划期净现值成本",
     r"Cash over the horizon, residual value credited": "规划期现金，已计残值",
+    r"Paid out over the horizon, residual value not credited": "规划期实付现金，未计残值",
     r"Cash in (\d+)": r"\1 年现金",
     r"Cost per accelerator-hour held or rented": "每持有或租用加速器小时成本",
     r"Share of accelerator-hours with work on them": "有负载的加速器小时占比",

@@ -118,6 +118,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "cash": ("Cash, USD", "现金，美元"),
     "costs_caption": ("Cash by component and calendar year, and its net present value", "按组成与年份的现金及净现值"),
     "sum": ("Total", "合计"),
+    "paid": ("Paid out", "实付合计"),
     "unit_costs_caption": ("Cost per useful unit of work", "每单位有效工作的成本"),
     "assumed": ("What is assumed", "假设"),
     "assumption": ("Assumption", "假设"),

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from flopwise.adapters.reports._page import money, weight
+from flopwise.adapters.reports._page import money, paid_and_credited, weight
 from flopwise.adapters.reports._phrases import phrase
 from flopwise.adapters.reports._sentence import plain, sentence
 from flopwise.adapters.reports._words import Words
@@ -127,8 +127,10 @@ def _costs(plan: Plan, words: Words) -> list[str]:
         label = words.component(line.component, line.label)
         cash[label] = cash.get(label, 0.0) + line.amount
         npv[label] = npv.get(label, 0.0) + line.npv
-    rows = [(label, money(cash[label]), money(npv[label])) for label in sorted(npv, key=lambda name: -abs(npv[name]))]
-    rows.append((words("sum"), money(sum(cash.values())), money(sum(npv.values()))))
+    paid, credited = paid_and_credited(cash, npv)
+    sums = [(words("paid"), paid), *((label, [label]) for label in credited)] if credited else []
+    groups = [*((label, [label]) for label in paid), *sums, (words("sum"), list(cash))]
+    rows = [(head, money(sum(cash[part] for part in parts)), money(sum(npv[part] for part in parts))) for head, parts in groups]
     heads = (words("component"), words("cash"), words("npv"))
     return [f"## {words('costs')}", _table(heads, rows, (1, 2)) if plan.costs else words("no_costs")]
 

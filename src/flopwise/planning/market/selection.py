@@ -93,7 +93,7 @@ def select(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (
         else:
             passed.append(_price(offer, scenario.as_of, catalogue))
     chosen = _cheapest_region(passed)
-    notes = tuple(f"{count} offers of {reason}" for reason, count in sorted(excluded.items()))
+    notes = tuple(f"{count} {'offer' if count == 1 else 'offers'} of {reason}" for reason, count in sorted(excluded.items()))
     return Market(offers=tuple(chosen), coverage=_coverage(passed), excluded=notes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Evidence, Figure
 from flopwise.ground.units import show
-from flopwise.planning.cost.ledger import components
+from flopwise.planning.cost.ledger import CREDIT, components
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative, rests_on
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.lines import PlanLine
@@ -55,7 +55,27 @@ def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float])
         inputs={year: f"cost.year.{year}" for year in years},
         sources=sources,
     )
-    return [npv, *_standing(world, uncertainty), cash, *(_year(world, year, spread) for year in years)]
+    return [npv, *_standing(world, uncertainty), cash, *_paid(world, spread), *(_year(world, year, spread) for year in years)]
+
+
+def _paid(world: World, spread: tuple[float, float]) -> list[Figure]:
+    """What leaves the account before the sale of what is left, where there is such a credit."""
+    credit = float(world.ledger.cash[CREDIT].sum())
+    if not credit:
+        return []
+    value = world.ledger.total - credit
+    return [
+        Figure(
+            id="cost.paid",
+            value=value,
+            unit="USD",
+            interval=around(value, spread),
+            evidence=Evidence.PUBLISHED,
+            label="Paid out over the horizon, residual value not credited",
+            formula="cost.total_cash + residual value",
+            inputs={"cost.total_cash": show(world.ledger.total, "USD"), "residual value": show(-credit, "USD")},
+        )
+    ]
 
 
 def _standing(world: World, uncertainty: Uncertainty) -> list[Figure]:

@@ -14,7 +14,7 @@ from flopwise.domain.plan import BreakEven, CostLine, Reference
 from flopwise.domain.provenance import Evidence
 from flopwise.domain.workload import ServingWorkload
 from flopwise.ground.errors import SolverError
-from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, show
+from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, MONTHS_PER_YEAR, show
 from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_even_tokens, owning_cost_per_hour
 from flopwise.planning.cost.ledger import charges, components, make_ledger
 from flopwise.planning.cost.supply_line import Rates
@@ -178,16 +178,18 @@ def _owning(world: World, name: str) -> list[BreakEven]:
     bought, rented = _best(world, name, OfferKind.PURCHASE), _best(world, name, OfferKind.ON_DEMAND)
     if bought is None or rented is None or bought.contract is None or rented.contract is None:
         return []
-    owning = owning_per_hour(world, bought.pool, bought.contract)
-    # Both per unit of work: a faster server may cost more an hour and less a token.
-    owned_unit = owning * bought.choice.servers / (bought.rate * HOUR)
-    share = break_even_utilisation(owned_unit, rented.unit_cost)
+    life, planned = world.scenario.finance.depreciation_years, len(world.months) / MONTHS_PER_YEAR
+    share = _owned_share(world, bought, rented, life)
     verdict = "never pays within its life" if share > 1 else f"pays above {show(share, '1')} use"
     sentence = (
-        f"{name}: owning {bought.pool.server} at {show(owning, 'USD/h')} per server, all in over "
-        f"{world.scenario.finance.depreciation_years:g} years, {verdict} "
+        f"{name}: owning {bought.pool.server} at {show(owning_per_hour(world, bought.pool, bought.contract, life), 'USD/h')} "
+        f"per server, all in over {life:g} years, {verdict} "
         f"against {rented.pool.id} at {show(rented.contract.usd, 'USD/h')}, per unit of work{_caveat(bought, rented)}"
     )
+    if planned < life:
+        sold = _owned_share(world, bought, rented, planned)
+        within = "it does not pay" if sold > 1 else f"it pays above {show(sold, '1')} use"
+        sentence += f"; sold when this plan ends, after {planned:.3g} years, {within}"
     errors = [*_price_errors(bought.contract), *_price_errors(rented.contract)]
     if bought.pool.platform.accelerator != rented.pool.platform.accelerator:
         errors += [*_rate_errors(bought), *_rate_errors(rented)]
@@ -201,6 +203,14 @@ def _owning(world: World, name: str) -> list[BreakEven]:
             sentence=sentence,
         )
     ]
+
+
+def _owned_share(world: World, bought: Candidate, rented: Candidate, years: float) -> float:
+    """Use above which a server kept for ``years`` costs less per unit of work than the rented one."""
+    assert bought.contract is not None  # noqa: S101 - filtered by the caller
+    owning = owning_per_hour(world, bought.pool, bought.contract, years)
+    # Both per unit of work: a faster server may cost more an hour and less a token.
+    return break_even_utilisation(owning * bought.choice.servers / (bought.rate * HOUR), rented.unit_cost)
 
 
 def _caveat(*items: Candidate) -> str:
@@ -231,8 +241,8 @@ def _weaker(*items: Candidate) -> Evidence:
     return min((item.choice.mode.evidence for item in items), key=list(Evidence).index)
 
 
-def owning_per_hour(world: World, pool: Pool, contract: Contract) -> float:
-    """Levelised USD per hour of one owned server over its depreciation life."""
+def owning_per_hour(world: World, pool: Pool, contract: Contract, years: float) -> float:
+    """Levelised USD per hour of one owned server that is kept for ``years`` and then sold."""
     finance, rates = world.scenario.finance, world.problem.rates
     months = len(rates.month_hours)
     start = np.zeros(months)
@@ -241,11 +251,11 @@ def owning_per_hour(world: World, pool: Pool, contract: Contract) -> float:
     capital = sum(float(parts[name].sum()) for name in ("hardware", "network", "storage"))
     running = sum(float(parts[name].sum()) for name in ("power", "space", "support", "staff")) / float(rates.month_hours.sum())
     known = sorted({0.0: 1.0, **finance.residual}.items())
-    residual = float(np.interp(finance.depreciation_years, [age for age, _ in known], [part for _, part in known]))
+    residual = float(np.interp(years, [age for age, _ in known], [part for _, part in known]))
     return owning_cost_per_hour(
         capital,
         rate=finance.wacc,
-        years=finance.depreciation_years,
+        years=years,
         residual=residual * contract.usd / capital,
         running_per_hour=running,
         hours_per_year=HOURS_PER_YEAR,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flopwise.domain.offer import OfferKind
+from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.plan import Concentration
 from flopwise.domain.provenance import Evidence
+from flopwise.ground.money import to_usd
 from flopwise.ground.units import show
 from flopwise.planning.plan import demand_rows
 from flopwise.planning.plan.world import World
@@ -18,6 +19,8 @@ from flopwise.planning.sourcing.choose import Candidate
 _TOLERANCE = 1e-6
 #: Share of a fee below which its rest is not worth a word.
 _LITTLE = 0.02
+#: Times dearer or cheaper than the median of other offers at which a quote is doubted.
+_ODD = 3.0
 
 
 def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
@@ -28,6 +31,7 @@ def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
         *_evidence(world),
         *_hosted(world),
         *_channel(world),
+        *_odd_quotes(world),
         *_quotes_not_used(world),
         *_concentration(risk),
     )
@@ -107,6 +111,37 @@ def _quotes_not_used(world: World) -> list[str]:
         mine = [item for item in world.considered.candidates if item.contract and item.contract.offer.id == offer.id]
         notes.append(f"your quote {offer.id} is not used: {_why_not(world, mine)}")
     return notes
+
+
+def _odd_quotes(world: World) -> list[str]:
+    """Quotes so far from the shipped offers of the same accelerator and contract that a unit or a digit may be wrong."""
+    notes: list[str] = []
+    for item in world.market.offers:
+        quote = item.offer
+        if not quote.user_quote or quote.kind is OfferKind.HOSTED:
+            continue
+        others = [_per_accelerator(offer, world) for offer in world.catalogue.offers if _alike(offer, quote)]
+        if not others:
+            continue
+        usual, mine = float(np.median(others)), _per_accelerator(quote, world)
+        if not 1 / _ODD < mine / usual < _ODD:
+            unit = "USD" if quote.kind is OfferKind.PURCHASE else "USD/h"
+            notes.append(
+                f"your quote {quote.id} is {show(mine, unit)} per accelerator, where {len(others)} shipped offers of "
+                f"{quote.accelerator} {quote.kind.value} have a median of {show(usual, unit)}: check its price, currency "
+                "and number of accelerators"
+            )
+    return notes
+
+
+def _alike(offer: Offer, quote: Offer) -> bool:
+    return (offer.accelerator, offer.kind) == (quote.accelerator, quote.kind) and offer.price is not None
+
+
+def _per_accelerator(offer: Offer, world: World) -> float:
+    """USD of one accelerator, or of one accelerator-hour."""
+    assert offer.price is not None  # noqa: S101 - only offers with a price are compared
+    return to_usd(offer.price.amount, offer.price.currency, world.catalogue.exchange_rates) / max(offer.accelerators, 1)
 
 
 def _why_not(world: World, mine: Sequence[Candidate]) -> str:
