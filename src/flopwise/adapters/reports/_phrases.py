@@ -39,6 +39,18 @@ _ZH: Mapping[str, str] = {
     r"per unit of work": (r"\1：以 \4 年全部成本计，自有 \2 每台 \3；按单位工作与 \6（\7）相比，利用率高于 \5 时划算"),
     r"(\S+): owning (.+) at (.+) per server, all in over (\S+) years, never pays within its life against (\S+) at (.+), "
     r"per unit of work": (r"\1：以 \4 年全部成本计，自有 \2 每台 \3；按单位工作与 \5（\6）相比，寿命期内始终不划算"),
+    r"sold when this plan ends, after (\S+) months, it does not pay": r"若在本方案结束时（\1 个月后）出售，则不划算",
+    r"sold when this plan ends, after (\S+) months, it pays above (.+) use": (
+        r"若在本方案结束时（\1 个月后）出售，利用率高于 \2 时划算"
+    ),
+    r"that deployment serves (.+) tokens a day, so it never gets there": r"该部署每天只能服务 \1 词元，因此达不到",
+    r"Headroom over the need, one budget": "需求之上的余量，统一预算",
+    r"no offer of the scenario carries an accelerator: its channels, region or cooling leave none": (
+        "场景中没有任何带加速器的报价：其渠道、区域或冷却方式未留下可选项"
+    ),
+    r"name another channel or region, or add your own quote; 'flopwise catalog list offers' shows what there is": (
+        "请指定其他渠道或区域，或加入您的报价；'flopwise catalog list offers' 列出现有报价"
+    ),
     r"(\S+): (\S+) x (\S+) (.+) on (\S+) at (.+) cost less than (\S+) at (\S+) USD per million tokens above (.+) tokens a day": (
         r"\1：\5 上的 \2 x \3 \4（\6）在每天超过 \9 词元时比 \7（每百万词元 \8 美元）便宜"
     ),
@@ -169,6 +181,7 @@ _ZH: Mapping[str, str] = {
     r"(\S+): cost per useful PFLOP-hour \(model FLOPs, causal, no recompute\)": (
         r"\1：每有效 PFLOP 小时成本（模型 FLOP，因果，无重算）"
     ),
+    r"(purchase|lease|reserved|on-demand|spot|capacity-block|hosted) of (\S+) from (\S+)": r"自 \3 \1 \2",
     r"Reference plan: (.+) \((.+)\)": r"参考方案：\1（\2）",
     r"assumption": "假设",
     r"predicted rate of the chosen mode": "选定方式的预测速率",
@@ -178,6 +191,8 @@ _COMPILED = tuple((re.compile(pattern), chinese) for pattern, chinese in _ZH.ite
 
 #: A sentence and what it rests on.
 _CAVEAT = re.compile(r"(.+) \(the rate of (.+) rests on datasheets alone\)")
+_REFERENCE = re.compile(r"参考方案：(.+)（(.+)）")
+_ORDER = re.compile(r"(自 \S+ )(purchase|lease|reserved|on-demand|spot|capacity-block|hosted)")
 _BINDS = re.compile(r"约束为 (.+)$")
 
 
@@ -189,13 +204,23 @@ def phrase(text: str, words: Words) -> str:
     """
     if words.lang != "zh":
         return text
+    whole = _matched(text, words)
+    if whole is None and "; " in text:
+        return "；".join(phrase(clause, words) for clause in text.split("; "))
+    return words(text) if whole is None else whole
+
+
+def _matched(text: str, words: Words) -> str | None:
+    """The Chinese of the first pattern that fits all of a text."""
     caveat = _CAVEAT.fullmatch(text)
-    if caveat is not None:
+    if caveat is not None and "; " not in caveat[1]:
         names = caveat[2].replace(" and ", "、")
         return f"{phrase(caveat[1], words)}（{names} 的速率仅依据数据表）"
     for pattern, chinese in _COMPILED:
         found = pattern.fullmatch(text)
         if found is not None:
-            made = found.expand(chinese).replace(" and ", "、")
+            made = found.expand(chinese)
+            made = _REFERENCE.sub(lambda named: f"参考方案：{words(named[1])}（{phrase(named[2], words)}）", made)
+            made = _ORDER.sub(lambda named: f"{named[1]}{words(named[2])}", made).replace(" and ", "、")
             return _BINDS.sub(lambda binding: f"约束为{words(binding[1])}", made)
-    return words(text)
+    return None

@@ -189,7 +189,7 @@ def _owning(world: World, name: str) -> list[BreakEven]:
     if planned < life:
         sold = _owned_share(world, bought, rented, planned)
         within = "it does not pay" if sold > 1 else f"it pays above {show(sold, '1')} use"
-        sentence += f"; sold when this plan ends, after {planned:.3g} years, {within}"
+        sentence += f"; sold when this plan ends, after {len(world.months)} months, {within}"
     errors = [*_price_errors(bought.contract), *_price_errors(rented.contract)]
     if bought.pool.platform.accelerator != rented.pool.platform.accelerator:
         errors += [*_rate_errors(bought), *_rate_errors(rented)]
