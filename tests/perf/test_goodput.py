@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flopwise.perf.goodput import (
-    best_ettr,
+    Recovery,
     effective_training_time_ratio,
-    spot_effective_share,
-    system_mtbf,
     waste,
     young_interval,
 )
@@ -25,9 +23,6 @@ RATE = 419 / 54 / (16384 / 8) * 1000
 def test_published_failure_rate() -> None:
     assert round(RATE, 2) == 3.79
     assert round(RATE / 8, 3) == 0.474
-    assert round(float(system_mtbf(RATE, 2048)) / HOUR, 2) == 3.09
-    assert round(float(system_mtbf(6.5, 2048)) / HOUR, 2) == 1.80
-    assert round(float(system_mtbf(6.5, 128)) / HOUR, 1) == 28.8
 
 
 @pytest.mark.parametrize(
@@ -42,10 +37,11 @@ def test_published_failure_rate() -> None:
     ],
 )
 def test_worked_table(accelerators: int, mtbf: float, checkpoint: float, restart: float, minutes: float, ettr: float) -> None:
-    system = float(system_mtbf(RATE, accelerators / 8))
+    system = 1000 / (RATE * accelerators / 8) * DAY
     assert round(system / HOUR, 2) == mtbf
-    assert round(float(young_interval(checkpoint, system)) / 60, 1) == minutes
-    assert round(float(best_ettr(checkpoint, system, restart)), 3) == ettr
+    recovery = Recovery(stall=checkpoint, restart=restart, failures=1 / system)
+    assert round(recovery.checkpoint_interval() / 60, 1) == minutes
+    assert round(recovery.share(), 3) == ettr
 
 
 @given(st.floats(1, 600), st.floats(3600, 1e6), st.floats(0, 1800))
@@ -57,6 +53,16 @@ def test_young_is_the_least_waste_of_first_order(checkpoint: float, mtbf: float,
     assert math.isclose(1 - lost, float(effective_training_time_ratio(best, checkpoint, mtbf, restart)))
 
 
-def test_spot_share() -> None:
-    assert math.isclose(spot_effective_share(10, 600, 900, 730 * HOUR), 1 - 10 * 1500 / (730 * HOUR))
-    assert spot_effective_share(1e6, 600, 900, 730 * HOUR) == 0.0
+def test_interruptions_add_to_failures() -> None:
+    steady = Recovery(stall=60.0, restart=600.0, failures=1e-5)
+    both = Recovery(stall=60.0, restart=600.0, failures=5e-5)
+    assert math.isclose(steady.share(interruptions=4e-5), both.share())
+    assert steady.checkpoint_interval(4e-5) < steady.checkpoint_interval()
+    assert Recovery(stall=60.0, restart=600.0, failures=1.0).share() == 0.0
+
+
+def test_a_stated_interval_is_kept_and_costs_more() -> None:
+    young = Recovery(stall=60.0, restart=600.0, failures=1e-5)
+    stated = Recovery(stall=60.0, restart=600.0, failures=1e-5, interval=7 * HOUR)
+    assert stated.checkpoint_interval(1e-4) == 7 * HOUR
+    assert stated.share() < young.share()

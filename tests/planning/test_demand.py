@@ -11,7 +11,7 @@ from flopwise.domain.calendar import months_of
 from flopwise.domain.workload import ExperimentWorkload, Launch
 from flopwise.planning.demand.blocks import PROFILES, block_means, hourly_shape, make_blocks
 from flopwise.planning.demand.headroom import reconcile
-from flopwise.planning.demand.modes import Reliability, goodput, serving_choices, training_choices
+from flopwise.planning.demand.modes import Reliability, recovery, serving_choices, training_choices
 from flopwise.planning.demand.needs import make_needs, requests_in, server_hours, shapes_of
 from flopwise.planning.sourcing.pools import platform_of
 from planning import planning_world as world
@@ -156,7 +156,7 @@ def test_a_platform_without_a_network_is_refused_with_the_time_it_would_take():
 
 def test_more_accelerators_fail_more_often():
     workload = world.pretraining()
-    shares = [goodput(workload, size, RELIABILITY)[0] for size in (8, 512, 16384)]
+    shares = [recovery(workload, size, RELIABILITY).share() for size in (8, 512, 16384)]
     assert shares == sorted(shares, reverse=True)
     assert 0.5 < shares[-1] < 1.0
 
@@ -165,4 +165,4 @@ def test_services_are_never_put_on_spot():
     need = needs_of(world.service()).serving[0]
     found = serving_choices(need, platform_of(world.ACCELERATORS["h100"], 8, 50e9))
     assert found.choices
-    assert all(choice.spot_rate == 0.0 for choice in found.choices)
+    assert all(choice.spot_rate(0.0) == 0.0 for choice in found.choices)

@@ -31,7 +31,7 @@ from flopwise.ground.errors import FlopwiseError
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import HOUR, MEGA, MONTH, Seconds, show
 from flopwise.perf.search import search_serving, search_training
-from flopwise.planning.demand.modes import Reliability, goodput
+from flopwise.planning.demand.modes import Reliability, recovery
 
 #: Contracts by the hour whose prices are shown; purchases need a plan to be fairly priced.
 HOURLY_KINDS = (OfferKind.ON_DEMAND, OfferKind.RESERVED, OfferKind.SPOT, OfferKind.CAPACITY_BLOCK)
@@ -306,7 +306,7 @@ def _sized_training(
     reliability: Reliability,
     market: Market,
 ) -> SizedTraining:
-    share, _ = goodput(workload, mode.accelerators, reliability)
+    share = recovery(workload, mode.accelerators, reliability).share()
     time = question.tokens / (mode.rate * share) if share > 0.0 else math.inf
     hours = mode.accelerators * time / HOUR
     each = cheapest_steady(market.prices(mode.accelerators))

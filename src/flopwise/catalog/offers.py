@@ -267,7 +267,7 @@ def _offer(row: _Row) -> Offer | None:
         max_servers=most,
         min_servers=least or 0,
         lead_time=lead_time,
-        interruptions_per_hour=stops or 0.0,
+        interruptions_per_hour=stops,
         user_quote=row.reading.user_quote,
         note=row.text("note"),
     )

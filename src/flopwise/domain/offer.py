@@ -60,7 +60,8 @@ class Offer:
 
     ``server`` names a catalogue server (purchases) or the channel's instance type. A gang larger than
     ``accelerators`` needs ``network_bandwidth`` > 0 (B/s per accelerator and direction): without a cluster
-    network there is no multi-node training. ``max_servers`` caps what can be held at once.
+    network there is no multi-node training. ``max_servers`` caps what can be held at once;
+    ``interruptions_per_hour`` of one spot server is ``None`` where it is not stated.
     """
 
     id: str
@@ -82,6 +83,11 @@ class Offer:
     max_servers: int | None = None
     min_servers: int = 0
     lead_time: LeadTime | None = None
-    interruptions_per_hour: float = 0.0
+    interruptions_per_hour: float | None = None
     user_quote: bool = False
     note: str = ""
+
+    @property
+    def instance(self) -> str:
+        """What one server of the offer is called: its name, or its size where it has none."""
+        return self.server or (f"{self.accelerators}x{self.accelerator}" if self.accelerator else "")

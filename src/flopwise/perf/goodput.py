@@ -6,22 +6,12 @@ tau checkpoint interval, all in seconds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from flopwise.ground.units import DAY, PerMonth, Seconds
+from flopwise.ground.units import Seconds
 from flopwise.perf.shapes import Array
-
-#: Failure rates are published per this many node-days.
-NODE_DAYS = 1000.0
-
-
-def system_mtbf(failures_per_1000_node_days: Array, nodes: Array) -> Array:
-    """Mean time between failures of ``nodes`` nodes (s): 1000 / (rate x nodes) days.
-
-    >>> round(system_mtbf(6.5, 2048) / 3600, 2)
-    1.8
-    """
-    return NODE_DAYS / (failures_per_1000_node_days * nodes) * DAY
 
 
 def young_interval(checkpoint: Array, mtbf: Array) -> Array:
@@ -39,26 +29,41 @@ def effective_training_time_ratio(interval: Array, checkpoint: Array, mtbf: Arra
     return 1.0 - waste(interval, checkpoint, mtbf, restart)
 
 
-def best_ettr(checkpoint: Array, mtbf: Array, restart: Array) -> Array:
-    """ETTR at Young's interval."""
-    return effective_training_time_ratio(young_interval(checkpoint, mtbf), checkpoint, mtbf, restart)
-
-
 def checkpoint_bytes(parameters: Array, bytes_per_parameter: float = 14.0) -> Array:
     """Size of a checkpoint: weights in 16 bits and three fp32 copies (master, two moments), no gradients."""
     return parameters * bytes_per_parameter
 
 
-def spot_effective_share(interruptions: PerMonth, restart: Seconds, lost_work: Seconds, month: Seconds) -> float:
-    """Share of paid time that spot capacity turns into kept work.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """How a gang meets failures: what a checkpoint stalls it, how often it fails, what a restart takes.
 
-    Args:
-        interruptions: interruptions per accelerator gang and month.
-        restart: time to get capacity back and start again, paid or not, per interruption (s).
-        lost_work: work since the last checkpoint, half an interval on average (s).
-        month: length of the billing month (s).
-
-    Returns:
-        1 - interruptions x (restart + lost work) / month, at least 0.
+    ``stall`` and ``restart`` in s, ``failures`` of the whole gang in 1/s, ``interval`` between checkpoints in s or
+    ``None`` for Young's.
     """
-    return max(0.0, 1.0 - interruptions * (restart + lost_work) / month)
+
+    stall: Seconds
+    restart: Seconds
+    failures: float
+    interval: Seconds | None = None
+
+    def checkpoint_interval(self, interruptions: float = 0.0) -> Seconds:
+        """The stated interval, or Young's at the joint rate of failures and interruptions (s)."""
+        if self.interval is not None:
+            return self.interval
+        return float(young_interval(self.stall, 1.0 / (self.failures + interruptions)))
+
+    def share(self, interruptions: float = 0.0) -> float:
+        """Share of time that makes progress (ETTR), at least 0.
+
+        Args:
+            interruptions: of the whole gang on spot capacity (1/s). Failures and interruptions are independent, so
+                their rates add; each costs a restart and half an interval of work.
+
+        >>> steady = Recovery(stall=60.0, restart=600.0, failures=1 / 86400)
+        >>> round(steady.share(), 3), round(steady.share(interruptions=5 / 86400), 3)
+        (0.956, 0.867)
+        """
+        mtbf = 1.0 / (self.failures + interruptions)
+        ettr = effective_training_time_ratio(self.checkpoint_interval(interruptions), self.stall, mtbf, self.restart)
+        return max(float(ettr), 0.0)

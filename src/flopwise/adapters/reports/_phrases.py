@@ -124,6 +124,15 @@ _ZH: Mapping[str, str] = {
     r"left out: (\S+) offers? of (\S+): outside region '(\S+)' \(region: any allows them\)": (
         r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"
     ),
+    r"left out: (\S+) offers? of (\S+): your quote stands for (\S+) x (\S+), (\S+) for (\S+) months": (
+        r"已排除：\2 的 \1 条报价，由您的 \3 x \4 报价（\5，\6 个月）取代"
+    ),
+    r"left out: (\S+) offers? of (\S+): your quote stands for (\S+) x (\S+), (\S+)": (
+        r"已排除：\2 的 \1 条报价，由您的 \3 x \4 报价（\5）取代"
+    ),
+    r"left out: (\S+) offers? of (\S+): export: (\S+): (.+) \(since (\S+)\)": (
+        r"已排除：\2 的 \1 条报价，受出口管制：\3（\4，自 \5 起）"
+    ),
     r"left out: (\S+) needs liquid cooling, (\S+) has air": r"已排除：\1 需要液冷，\2 为风冷",
     r"(\S+) on (.+) rests on datasheet figures alone \((.+) expected\): measure before you order": (
         r"\1 在 \2 上仅依据数据表（预期 \3）：下单前请实测"

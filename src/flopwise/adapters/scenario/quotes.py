@@ -53,7 +53,7 @@ def offer_of(part: OfferPart, path: Path_, gather: Gather) -> Offer | None:
         max_servers=part.most,
         min_servers=part.least or 0,
         lead_time=_lead_time(part.lead_time, kind, key, gather),
-        interruptions_per_hour=part.interruptions or 0.0,
+        interruptions_per_hour=part.interruptions,
         user_quote=True,
     )
 

@@ -1,4 +1,4 @@
-"""The legal modes of every workload on every platform, each with the rate that failures and interruptions leave.
+"""The legal modes of every workload on every platform, each with the rate that failures leave.
 
 A training gang must be fast enough for its deadline, so its size is sought: a coarse grid of sizes first, then
 sizes around the smallest that is fast enough.
@@ -15,9 +15,10 @@ from flopwise.domain.hardware import Platform
 from flopwise.domain.mode import Mode, Refusal
 from flopwise.domain.provenance import Fact
 from flopwise.domain.workload import TrainingWorkload
-from flopwise.ground.units import DAY, HOUR, MONTH, show
+from flopwise.ground.units import DAY, show
 from flopwise.perf.flops import training_flops
-from flopwise.perf.goodput import best_ettr, checkpoint_bytes, effective_training_time_ratio, spot_effective_share, young_interval
+from flopwise.perf.goodput import Recovery, checkpoint_bytes
+from flopwise.perf.memory import adapter_parameters
 from flopwise.perf.parameters import count
 from flopwise.perf.search import search_serving, search_training
 from flopwise.planning.demand.needs import ServingNeed, TrainingNeed
@@ -35,12 +36,11 @@ _LEAST_SPOT_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """Failures, restarts and interruptions, in base units (1/s per accelerator, s, B/s per accelerator)."""
+    """Failures and restarts, in base units (1/s per accelerator, s, B/s per accelerator)."""
 
     failures: float
     restart: float
     checkpoint_bandwidth: float
-    interruptions: float
 
     @classmethod
     def of(cls, parameters: Mapping[str, Fact]) -> Reliability:
@@ -49,7 +49,6 @@ class Reliability:
             failures=parameters["reliability.failures_per_accelerator_day"].value / DAY,
             restart=parameters["reliability.restart_time"].value,
             checkpoint_bandwidth=parameters["reliability.checkpoint_bandwidth"].value,
-            interruptions=parameters["spot.interruptions_per_hour"].value / HOUR,
         )
 
 
@@ -57,17 +56,32 @@ class Reliability:
 class Choice:
     """One mode on one platform as the optimiser sees it.
 
-    ``servers`` per gang or replica (a replica may take part of a server); ``rate`` is the mode's rate times
-    ``goodput``; ``spot_rate`` what interruptions leave on spot capacity, 0 when it is not worth it.
+    ``servers`` per gang or replica (a replica may take part of a server). A service has no ``recovery``: its replicas
+    must not vanish, so it never runs on spot capacity.
     """
 
     workload: str
     platform: Platform
     mode: Mode
     servers: float
-    goodput: float
-    rate: float
-    spot_rate: float
+    recovery: Recovery | None = None
+
+    @property
+    def goodput(self) -> float:
+        """Share of time that makes progress."""
+        return 1.0 if self.recovery is None else self.recovery.share()
+
+    @property
+    def rate(self) -> float:
+        """The mode's rate times ``goodput``."""
+        return self.mode.rate * self.goodput
+
+    def spot_rate(self, interruptions: float) -> float:
+        """What failures and ``interruptions`` (of one server, 1/s) leave of the rate; 0 where it is not worth asking for."""
+        if self.recovery is None:
+            return 0.0
+        share = self.recovery.share(interruptions * max(self.servers, 1.0))
+        return self.mode.rate * share if share >= _LEAST_SPOT_SHARE else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +98,6 @@ def serving_choices(need: ServingNeed, platform: Platform) -> Found:
     choices = tuple(
         Choice(
             workload=need.workload.name, platform=platform, mode=mode, servers=mode.accelerators / platform.accelerators,
-            goodput=1.0, rate=mode.rate, spot_rate=0.0,
         )
         for mode in found.modes
     )  # fmt: skip
@@ -98,7 +111,7 @@ def training_choices(need: TrainingNeed, platform: Platform, headroom: float, re
         need: the training need.
         platform: device, server size, network.
         headroom: the budget by which the planned rate exceeds the required one.
-        reliability: failures and interruptions.
+        reliability: failures and restarts.
 
     Complexity: about twenty gang sizes, each a search over all legal layouts.
     """
@@ -179,42 +192,29 @@ def _search(need: TrainingNeed, platform: Platform, sizes: Sequence[int], reliab
 
 
 def _choice(need: TrainingNeed, platform: Platform, mode: Mode, reliability: Reliability) -> Choice:
-    share, interval = goodput(need.workload, mode.accelerators, reliability)
-    servers = mode.accelerators / platform.accelerators
-    interruptions = reliability.interruptions * max(servers, 1.0) * MONTH
-    spot = spot_effective_share(interruptions, reliability.restart, interval / 2, MONTH)
     return Choice(
         workload=need.workload.name,
         platform=platform,
         mode=mode,
-        servers=servers,
-        goodput=share,
-        rate=mode.rate * share,
-        spot_rate=mode.rate * share * spot if spot >= _LEAST_SPOT_SHARE else 0.0,
+        servers=mode.accelerators / platform.accelerators,
+        recovery=recovery(need.workload, mode.accelerators, reliability),
     )
 
 
-def goodput(workload: TrainingWorkload, accelerators: int, reliability: Reliability) -> tuple[float, float]:
-    """Share of time that makes progress (ETTR), and the checkpoint interval (s): the user's, or Young's.
+def recovery(workload: TrainingWorkload, accelerators: int, reliability: Reliability) -> Recovery:
+    """How a gang of so many accelerators meets failures.
 
     Checkpoints are written by all accelerators at once; adapters alone are small, a full run writes weights and
     optimizer states.
     """
-    parameters = count(workload.model).total
-    trained = parameters if workload.lora_rank is None else _adapter_parameters(workload)
-    stall = checkpoint_bytes(trained) / (reliability.checkpoint_bandwidth * accelerators)
-    mtbf = 1 / (reliability.failures * accelerators)
-    if workload.checkpoint_interval:
-        share = effective_training_time_ratio(workload.checkpoint_interval, stall, mtbf, reliability.restart)
-        return max(float(share), 0.0), workload.checkpoint_interval
-    return max(float(best_ettr(stall, mtbf, reliability.restart)), 0.0), float(young_interval(stall, mtbf))
-
-
-def _adapter_parameters(workload: TrainingWorkload) -> float:
-    """Two thin matrices beside the query and value products of every layer."""
-    model, rank = workload.model, workload.lora_rank or 0
-    wide = model.heads * model.head_dim + model.kv_heads * model.head_dim
-    return float(model.layers * rank * (2 * model.hidden + wide))
+    model, rank = workload.model, workload.lora_rank
+    trained = count(model).total if rank is None else adapter_parameters(model, rank) * model.layers
+    return Recovery(
+        stall=float(checkpoint_bytes(trained)) / (reliability.checkpoint_bandwidth * accelerators),
+        restart=reliability.restart,
+        failures=reliability.failures * accelerators,
+        interval=workload.checkpoint_interval or None,
+    )
 
 
 def _too_slow(need: TrainingNeed, platform: Platform, coarse: Found, wanted: float) -> Refusal:

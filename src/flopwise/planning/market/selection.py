@@ -2,18 +2,20 @@
 
 An offer passes when its channel is named, its region lies in the scenario's region, no export rule forbids
 its accelerator there, and it states a price. The user's own quotes win over shipped offers of the same
-channel, server and contract. Of one channel's equal instances in several regions the cheapest region stands for all.
+channel, size and contract. Of one channel's equal instances in several regions, the region with the most kinds of
+contract, and the cheapest of those, stands for all; regions of the user's quotes and of larger caps stay beside it.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from flopwise.catalog import Catalogue
-from flopwise.domain.calendar import first_day
+from flopwise.domain.calendar import first_day, months_of
 from flopwise.domain.hardware import Accelerator
 from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.plan import Coverage
@@ -46,7 +48,8 @@ class PricedOffer:
     """An offer with its price in USD (per server, or per server-hour), age and interval.
 
     ``low``/``high`` are the 80 % interval: the stated range or a spread by confidence, widened by age. A hosted API has
-    several prices, in its offer: here it has the factor 1 on all of them.
+    several prices, in its offer: here it has the factor 1 on all of them. ``barred`` are the months of the horizon in
+    which an export rule forbids delivery.
     """
 
     offer: Offer
@@ -55,6 +58,7 @@ class PricedOffer:
     high: float
     age_days: int
     stale: bool
+    barred: frozenset[int] = frozenset()
 
     @property
     def spread(self) -> tuple[float, float]:
@@ -83,16 +87,18 @@ def select(scenario: Scenario, catalogue: Catalogue, hosted: Sequence[Offer] = (
     everything = [*catalogue.offers, *hosted, *scenario.supply.inline_offers]
     _check_channels(scenario.supply.channels, everything)
     named = {*scenario.supply.channels, *(offer.channel for offer in scenario.supply.inline_offers)}
-    candidates = _user_quotes_win([offer for offer in everything if offer.channel in named])
+    months = months_of(scenario.horizon.start, scenario.horizon.months)
     passed: list[PricedOffer] = []
     excluded: dict[str, int] = defaultdict(int)
-    for offer in candidates:
-        reason = _exclusion(offer, scenario, catalogue)
+    for offer in (offer for offer in everything if offer.channel in named):
+        barred = _barred_months(offer, scenario, catalogue, months)
+        reason = _exclusion(offer, scenario, barred, months)
         if reason:
             excluded[f"{offer.channel}: {reason}"] += 1
         else:
-            passed.append(_price(offer, scenario.as_of, catalogue))
-    chosen = _cheapest_region(passed)
+            passed.append(replace(_price(offer, scenario.as_of, catalogue), barred=frozenset(barred)))
+    passed = _user_quotes_win(passed, excluded)
+    chosen = _one_region(passed)
     notes = tuple(f"{count} {'offer' if count == 1 else 'offers'} of {reason}" for reason, count in sorted(excluded.items()))
     return Market(offers=tuple(chosen), coverage=_coverage(passed), excluded=notes)
 
@@ -104,35 +110,57 @@ def _check_channels(channels: Iterable[str], offers: Sequence[Offer]) -> None:
             raise UnknownNameError("channel", channel, known, hint=f"channels with offers: {', '.join(sorted(known))}")
 
 
-def _user_quotes_win(offers: Sequence[Offer]) -> list[Offer]:
-    quoted = {(offer.channel, offer.accelerator, offer.kind) for offer in offers if offer.user_quote}
-    return [offer for offer in offers if offer.user_quote or (offer.channel, offer.accelerator, offer.kind) not in quoted]
+def _user_quotes_win(offers: Sequence[PricedOffer], excluded: dict[str, int]) -> list[PricedOffer]:
+    """Shipped offers of what the user has a usable quote for give way to it: same channel, size, kind and term."""
+
+    def what(offer: Offer) -> tuple[str, ...]:
+        model = offer.tokens.model if offer.tokens else ""
+        size = f"{offer.accelerators} x {offer.accelerator}" if offer.accelerator else model
+        return offer.channel, size, offer.kind.value, f" for {offer.term_months} months" if offer.term_months else ""
+
+    quoted = {what(item.offer) for item in offers if item.offer.user_quote}
+    kept: list[PricedOffer] = []
+    for item in offers:
+        channel, size, kind, term = what(item.offer)
+        if item.offer.user_quote or (channel, size, kind, term) not in quoted:
+            kept.append(item)
+        else:
+            excluded[f"{channel}: your quote stands for {size}, {kind}{term}"] += 1
+    return kept
 
 
-def _exclusion(offer: Offer, scenario: Scenario, catalogue: Catalogue) -> str:
-    """Why an offer may not be used, or nothing."""
+def _barred_months(offer: Offer, scenario: Scenario, catalogue: Catalogue, months: Sequence[str]) -> dict[int, str]:
+    """Months (offsets) in which an export rule forbids delivery to where the offer is, or else the scenario's region."""
+    if offer.kind is OfferKind.HOSTED:
+        return {}
+    accelerator = catalogue.accelerator(offer.accelerator)
+    place = scenario.supply.region if offer.region.lower() in _WORLDWIDE else offer.region
+    rules = {offset: export_bar(accelerator, place, month) for offset, month in enumerate(months)} if accelerator.export else {}
+    return {offset: rule for offset, rule in rules.items() if rule}
+
+
+def _exclusion(offer: Offer, scenario: Scenario, barred: Mapping[int, str], months: Sequence[str]) -> str:
+    """Why an offer may not be used in any month, or nothing."""
     region = scenario.supply.region
     if not in_region(offer.region, region):
         return f"outside region {region!r} (region: any allows them)"
-    if offer.kind is OfferKind.HOSTED:
-        return ""
-    barred = export_bar(catalogue.accelerator(offer.accelerator), region, scenario.horizon.start)
-    return f"export: {barred}" if barred else ""
+    return f"export: {barred[0]}" if len(barred) == len(months) else ""
 
 
 def in_region(offered: str, wanted: str) -> bool:
     """Whether an offer's region lies in the scenario's region."""
-    place, area = offered.lower(), wanted.lower()
-    if area == ANY_REGION or place in _WORLDWIDE or place == area:
-        return True
-    return place.startswith(_AREAS.get(area, (area,)))
+    return wanted.lower() == ANY_REGION or offered.lower() in _WORLDWIDE or _lies_in(offered, wanted)
+
+
+def _lies_in(place: str, area: str) -> bool:
+    return place.lower() == area.lower() or place.lower().startswith(_AREAS.get(area.lower(), (area.lower(),)))
 
 
 def export_bar(accelerator: Accelerator, region: str, month: str) -> str:
     """The export rule that forbids delivery to ``region`` in ``month``, or nothing."""
     for rule in accelerator.export:
         ended = rule.until is not None and rule.until[:7] < month
-        if rule.region.lower() == region.lower() and rule.since[:7] <= month and not ended:
+        if _lies_in(region, rule.region) and rule.since[:7] <= month and not ended:
             return f"{accelerator.id}: {rule.rule} (since {rule.since})"
     return ""
 
@@ -163,21 +191,31 @@ def _interval(offer: Offer, usd: float, age_days: int, catalogue: Catalogue) -> 
     return usd * ratio_low / (1 + widening), usd * ratio_high * (1 + widening)
 
 
-def _cheapest_region(offers: Sequence[PricedOffer]) -> list[PricedOffer]:
-    """One region per (channel, server): the cheapest by on-demand price, else by the lowest price of any contract."""
-    groups: dict[tuple[str, str], dict[str, list[PricedOffer]]] = defaultdict(lambda: defaultdict(list))
+def _one_region(offers: Sequence[PricedOffer]) -> list[PricedOffer]:
+    """One region per channel and kind of server, and beside it those that hold a quote of the user's or larger caps."""
+    groups: dict[tuple[str, ...], dict[str, list[PricedOffer]]] = defaultdict(lambda: defaultdict(list))
     hosted = [item for item in offers if item.offer.kind is OfferKind.HOSTED]
     for item in offers:
         if item.offer.kind is not OfferKind.HOSTED:
-            groups[item.offer.channel, item.offer.server][item.offer.region].append(item)
+            groups[item.offer.channel, item.offer.instance, item.offer.accelerator][item.offer.region].append(item)
     chosen: list[PricedOffer] = []
     for regions in groups.values():
-        chosen.extend(min(regions.values(), key=_region_rank))
+        best, *others = sorted(regions.values(), key=_region_rank)
+        chosen.extend(best)
+        for region in others:
+            chosen.extend(item for item in region if item.offer.user_quote or _lifts_cap(item.offer, best))
     return [*chosen, *hosted]
 
 
+def _lifts_cap(offer: Offer, chosen: Sequence[PricedOffer]) -> bool:
+    """Whether the chosen region caps the same contract at fewer servers."""
+    same = [item.offer for item in chosen if (item.offer.kind, item.offer.term_months) == (offer.kind, offer.term_months)]
+    caps = [math.inf if other.max_servers is None else other.max_servers for other in same]
+    return bool(caps) and max(caps) < (math.inf if offer.max_servers is None else offer.max_servers)
+
+
 def _region_rank(offers: Sequence[PricedOffer]) -> tuple[int, float, str]:
-    """More kinds of contract first, then the lower on-demand price."""
+    """More kinds of contract first, then the lower on-demand price, or else the lowest of any contract."""
     on_demand = [item.usd for item in offers if item.offer.kind is OfferKind.ON_DEMAND]
     kinds = {(item.offer.kind, item.offer.term_months) for item in offers}
     return (-len(kinds), min(on_demand or [item.usd for item in offers]), offers[0].offer.region)

@@ -17,14 +17,15 @@ from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Fact
 from flopwise.domain.scenario import Assumption
 from flopwise.domain.workload import ServingWorkload
-from flopwise.ground.units import show
+from flopwise.ground.units import HOUR, show
 from flopwise.planning.cost.ledger import make_ledger
 from flopwise.planning.cost.supply_line import Rates
 from flopwise.planning.demand.headroom import USUAL
-from flopwise.planning.demand.modes import Reliability, goodput
+from flopwise.planning.demand.modes import Reliability, recovery
 from flopwise.planning.demand.needs import make_needs
 from flopwise.planning.plan.demand_rows import main_mode
 from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.choose import pool_rate
 from flopwise.planning.sourcing.lines import PlanLine
 from flopwise.planning.sourcing.pools import Contract, arrival_offset
 from flopwise.planning.sourcing.problem import Problem, Use, with_contracts
@@ -163,15 +164,25 @@ def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float],
     return change
 
 
+def _with_interruptions(world: World, problem: Problem, per_hour: float) -> Problem:
+    """Another rate of interruptions of spot servers, where the offer states none."""
+
+    def changed(contract: Contract) -> Contract:
+        usual = contract.offer.kind is OfferKind.SPOT and contract.offer.interruptions_per_hour is None
+        return replace(contract, interruptions=per_hour / HOUR) if usual else contract
+
+    return _with_reliability(with_contracts(problem, changed), Reliability.of(world.catalogue.parameters))
+
+
 def _with_reliability(problem: Problem, reliability: Reliability) -> Problem:
-    """Rates of training uses under other failure rates or restart times; layouts stay."""
+    """Rates of training uses under other failure rates, restart times or interruptions; layouts stay."""
     trainings = {need.workload.name: need.workload for need in problem.needs.training}
 
     def changed(use: Use) -> Use:
         if use.workload not in trainings:
             return use
-        share, _ = goodput(trainings[use.workload], use.choice.mode.accelerators, reliability)
-        return replace(use, rate=use.rate * share / use.choice.goodput)
+        met = recovery(trainings[use.workload], use.choice.mode.accelerators, reliability)
+        return replace(use, rate=pool_rate(problem.pools[use.pool], replace(use.choice, recovery=met)))
 
     return replace(problem, uses=tuple(changed(use) for use in problem.uses))
 
@@ -326,6 +337,7 @@ _RELIABILITY = frozenset(
 #: Parameters of contracts, and the problem with another value.
 _CONTRACTS: Mapping[str, Callable[[World, Problem, float], Problem]] = {
     "offers.on_demand_quota": _with_quota,
+    "spot.interruptions_per_hour": _with_interruptions,
     "lead.oem.p90_weeks": _with_lead(frozenset({OfferKind.PURCHASE})),
     "lead.cloud_reserved.p90_weeks": _with_lead(frozenset({OfferKind.RESERVED, OfferKind.CAPACITY_BLOCK, OfferKind.LEASE})),
 }

@@ -13,7 +13,7 @@ from flopwise.domain.provenance import Evidence, Figure
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, MILLION_TOKENS, PETA, show
 from flopwise.perf.constants import KNEE
-from flopwise.planning.demand.modes import Reliability, goodput
+from flopwise.planning.demand.modes import Reliability, recovery
 from flopwise.planning.demand.needs import requests_in
 from flopwise.planning.plan.demand_rows import main_mode, training_token_flops
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative
@@ -162,7 +162,7 @@ def _goodput_interval(world: World, workload: TrainingWorkload, accelerators: in
     known = world.catalogue.parameters
     failures, reliability = known["reliability.failures_per_accelerator_day"], Reliability.of(known)
     edges = (failures.high or failures.value, failures.low or failures.value)
-    worst, best = (goodput(workload, accelerators, replace(reliability, failures=edge / DAY))[0] for edge in edges)
+    worst, best = (recovery(workload, accelerators, replace(reliability, failures=edge / DAY)).share() for edge in edges)
     return (worst, best)
 
 

@@ -285,10 +285,15 @@ def _candidates(
 def _pool_candidates(pool: Pool, choices: Sequence[Choice], hourly: Mapping[tuple[str, str], float]) -> list[Candidate]:
     candidates: list[Candidate] = []
     for choice in choices:
-        rate = choice.spot_rate if pool.spot else choice.rate
+        rate = pool_rate(pool, choice)
         if rate > 0:
             candidates.extend(_priced(choice.workload, pool, choice, rate, hourly))
     return candidates
+
+
+def pool_rate(pool: Pool, choice: Choice) -> float:
+    """Rate of one gang or replica in a pool: what failures leave, and on spot capacity interruptions too."""
+    return choice.spot_rate(pool.interruptions) if pool.spot else choice.rate
 
 
 def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapping[tuple[str, str], float]) -> list[Candidate]:

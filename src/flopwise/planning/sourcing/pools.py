@@ -1,16 +1,18 @@
 """Pools: places where one kind of server can be held, and the contracts that fill them.
 
-A pool is one kind of server at one own site, or one instance type of one channel. Spot capacity is a pool of
-its own, because work on it may vanish. All contracts of a pool serve the same work.
+A pool is one kind of server at one own site, or one instance type of one channel in one region. Spot capacity is a
+pool of its own, because work on it may vanish; so is every further price by the hour for more servers than the
+cheaper ones allow. All contracts of a pool serve the same work.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ from flopwise.domain.scenario import Scenario
 from flopwise.domain.site import Site
 from flopwise.ground.errors import MissingPriceError, UnknownNameError
 from flopwise.ground.money import to_usd
-from flopwise.ground.units import BITS_PER_BYTE, GIGA
+from flopwise.ground.units import BITS_PER_BYTE, GIGA, HOUR
 from flopwise.planning.market import Market, PricedOffer
 
 Floats = NDArray[np.float64]
@@ -36,8 +38,9 @@ _RENTED = _FIXED | {OfferKind.ON_DEMAND, OfferKind.SPOT}
 class Contract:
     """One way to fill a pool.
 
-    ``first`` is the first month (offset) in which servers can arrive, ``lead_weeks`` the 90th percentile of the
-    lead time it rests on, ``term`` the months of a reservation (0 otherwise), ``most`` servers at once.
+    ``first`` is the first month (offset) in which servers can arrive, ``barred`` the months in which an export rule
+    lets none, ``lead_weeks`` the 90th percentile of the lead time that ``first`` rests on, ``term`` the months of a
+    reservation (0 otherwise), ``most`` servers at once, ``interruptions`` of one spot server (1/s).
     """
 
     offer: Offer
@@ -46,14 +49,20 @@ class Contract:
     high: float
     stale: bool
     first: int
+    barred: frozenset[int]
     lead_weeks: float
     term: int
     most: float
+    interruptions: float = 0.0
 
     @property
     def spread(self) -> tuple[float, float]:
         """80 % interval of the price over the price."""
         return self.low / self.usd, self.high / self.usd
+
+    def opens(self, months: int) -> NDArray[np.bool_]:
+        """Months in which servers may arrive or be rented, (months,)."""
+        return np.array([month >= self.first and month not in self.barred for month in range(months)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +96,11 @@ class Pool:
     def spot(self) -> bool:
         """Whether the pool holds interruptible capacity."""
         return self.elastic is not None and self.elastic.offer.kind is OfferKind.SPOT
+
+    @property
+    def interruptions(self) -> float:
+        """Interruptions of one server (1/s)."""
+        return self.elastic.interruptions if self.elastic is not None else 0.0
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
@@ -135,6 +149,20 @@ def arrival_offset(scenario: Scenario, weeks: float) -> int:
     ordered = date.fromisoformat(scenario.as_of)
     arrives = first_whole_month(ordered + timedelta(weeks=weeks)) if weeks else scenario.as_of
     return max(months_between(scenario.horizon.start, arrives), 0)
+
+
+def _steps(contracts: Iterable[Contract]) -> list[Contract]:
+    """Contracts by the hour, cheapest first, without those that give no more servers than cheaper ones."""
+    steps: list[Contract] = []
+    for item in sorted(contracts, key=lambda item: (item.usd, -item.most, item.offer.id)):
+        if all(item.most > step.most or not item.barred >= step.barred for step in steps):
+            steps.append(item)
+    return steps
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or the name with the first number that makes it one of its own."""
+    return name if name not in taken else next(f"{name} #{n}" for n in count(2) if f"{name} #{n}" not in taken)
 
 
 class _Maker:
@@ -218,38 +246,41 @@ class _Maker:
         return 0.0
 
     def channel_pools(self, offers: Sequence[PricedOffer]) -> list[Pool]:
-        groups: dict[tuple[str, str, str], list[PricedOffer]] = defaultdict(list)
+        groups: dict[tuple[str, str, str, int, float, str], list[PricedOffer]] = defaultdict(list)
         for item in offers:
-            groups[item.offer.channel, item.offer.server, item.offer.region].append(item)
-        pools: list[Pool] = []
-        for (channel, server, region), items in sorted(groups.items()):
-            pools.extend(self._channel_pools(channel, server, region, items))
-        return pools
+            offer = item.offer
+            what = (offer.accelerator, offer.accelerators, offer.network_bandwidth)
+            groups[offer.channel, offer.instance, *what, offer.region].append(item)
+        pools: dict[str, Pool] = {}
+        for _, items in sorted(groups.items()):
+            for pool in self._channel_pools(items):
+                name = _free_name(pool.id, pools)
+                pools[name] = replace(pool, id=name)
+        return list(pools.values())
 
-    def _channel_pools(self, channel: str, server: str, region: str, items: Sequence[PricedOffer]) -> list[Pool]:
+    def _channel_pools(self, items: Sequence[PricedOffer]) -> list[Pool]:
+        """What one instance type of a channel can be: held or rented at the best price; more of it at others; spot."""
         contracts = [self._contract(item) for item in items]
-        spot = [item for item in contracts if item.offer.kind is OfferKind.SPOT]
-        demand = [item for item in contracts if item.offer.kind is OfferKind.ON_DEMAND]
+        demand = _steps([item for item in contracts if item.offer.kind is OfferKind.ON_DEMAND])
+        spot = _steps([item for item in contracts if item.offer.kind is OfferKind.SPOT])
         fixed = tuple(item for item in contracts if item.offer.kind in _FIXED)
         offer = items[0].offer
         pool = Pool(
-            id=f"{server}@{channel}",
+            id=f"{offer.instance}@{offer.channel}",
             platform=platform_of(self.catalogue.accelerator(offer.accelerator), offer.accelerators, offer.network_bandwidth),
-            place=region,
-            channel=channel,
-            server=server,
+            place=offer.region,
+            channel=offer.channel,
+            server=offer.instance,
             power=0.0,
             site=None,
             owned=np.zeros(self.months),
             server_price=0.0,
             reservations=fixed,
-            elastic=min(demand, key=lambda item: item.usd, default=None),
+            elastic=demand[0] if demand else None,
         )
-        pools = [pool] if pool.contracts else []
-        if spot:
-            cheapest = min(spot, key=lambda item: item.usd)
-            pools.append(replace(pool, id=f"{pool.id} spot", reservations=(), elastic=cheapest))
-        return pools
+        more = [replace(pool, reservations=(), elastic=item) for item in demand[1:]]
+        volatile = [replace(pool, id=f"{pool.id} spot", reservations=(), elastic=item) for item in spot]
+        return [*([pool] if pool.contracts else []), *more, *volatile]
 
     def _contract(self, item: PricedOffer) -> Contract:
         offer = item.offer
@@ -262,10 +293,17 @@ class _Maker:
             high=item.high,
             stale=item.stale,
             first=arrival_offset(self.scenario, weeks),
+            barred=item.barred,
             lead_weeks=weeks,
             term=offer.term_months if not elastic else 0,
             most=float(offer.max_servers) if offer.max_servers is not None else self.quota if elastic else math.inf,
+            interruptions=self._interruptions(offer) if offer.kind is OfferKind.SPOT else 0.0,
         )
+
+    def _interruptions(self, offer: Offer) -> float:
+        """Interruptions of one spot server (1/s): as the offer states them, else as spot capacity usually has."""
+        stated = offer.interruptions_per_hour
+        return (self.catalogue.parameters["spot.interruptions_per_hour"].value if stated is None else stated) / HOUR
 
     def _lead_weeks(self, offer: Offer) -> float:
         if offer.lead_time is not None:

@@ -81,7 +81,7 @@ class SupplyPart:
     def _hold(self, contract: Contract, line: SupplyLine) -> Indices:
         """Integer servers that start in each month; their cost, capital and running charges."""
         parts = charges(line, self.problem.rates)
-        most = np.where(np.arange(self.months) >= contract.first, contract.most, 0.0)
+        most = np.where(contract.opens(self.months), contract.most, 0.0)
         columns = self.linear.add_variables(
             contract.offer.id, (self.months,), upper=most, cost=unit_npv(line, self.problem.rates) * self.cost_scale, integer=True
         )
@@ -91,11 +91,16 @@ class SupplyPart:
             self.capital.append((columns, paid_at_once))
         self.running.append((columns, self._without_tail(line, np.asarray(later))))
         if np.isfinite(contract.most):
-            row = self.linear.add_rows(1, upper=contract.most)
-            self.linear.add_entries(row, columns, 1.0)
+            self._cap(contract, columns)
         if contract.offer.min_servers > 1:
             self._least_order(contract, columns)
         return columns
+
+    def _cap(self, contract: Contract, columns: Indices) -> None:
+        """No more servers at once than the offer has: of all that were bought, and of reservations that run together."""
+        start, month = np.nonzero(held_window(self.months, contract.term or self.months))
+        rows = self.linear.add_rows(self.months, upper=contract.most)
+        self.linear.add_entries(rows[month], columns[start], 1.0)
 
     def _least_order(self, contract: Contract, columns: Indices) -> None:
         """Nothing in a month, or at least as many servers as the offer asks for."""
@@ -117,7 +122,7 @@ class SupplyPart:
         line = elastic_line(pool, contract, np.eye(self.months))
         parts = charges(line, self.problem.rates)
         per_hour = unit_npv(line, self.problem.rates)
-        open_ = np.where(np.arange(self.months) >= contract.first, contract.most, 0.0)
+        open_ = np.where(contract.opens(self.months), contract.most, 0.0)
         columns = self.linear.add_variables(
             f"{pool.id} by the hour", (self.months, self.blocks), upper=open_[:, np.newaxis],
             cost=per_hour[:, np.newaxis] * self.hours * self.cost_scale,
@@ -143,13 +148,20 @@ class SupplyPart:
             )  # fmt: skip
             for block in range(self.blocks):
                 self.running.append((columns[:, block], -np.eye(self.months)))
-            rows = self.linear.add_rows(columns.size, upper=0.0)
-            self.linear.add_entries(rows, columns.ravel(), 1.0)
-            for number, rented in self.elastic.items():
-                pool = self.problem.pools[number]
-                if pool.channel == commitment.channel and not pool.spot and pool.elastic is not None:
-                    self.linear.add_entries(rows, rented.ravel(), -(pool.elastic.usd * self.hours).ravel())
             self.covered.append(columns)
+        for channel in {commitment.channel for commitment in self.problem.commitments}:
+            self._cover_once(channel)
+
+    def _cover_once(self, channel: str) -> None:
+        """All commitments of a channel together pay for no more than what is rented there on demand."""
+        rows = self.linear.add_rows(self.hours.size, upper=0.0)
+        for commitment, columns in zip(self.problem.commitments, self.covered, strict=True):
+            if commitment.channel == channel:
+                self.linear.add_entries(rows, columns.ravel(), 1.0)
+        for number, rented in self.elastic.items():
+            pool = self.problem.pools[number]
+            if pool.channel == channel and not pool.spot and pool.elastic is not None:
+                self.linear.add_entries(rows, rented.ravel(), -(pool.elastic.usd * self.hours).ravel())
 
     def _hold_by_month(self) -> None:
         """Servers bought and reserved that stand in each month, by pool: one column instead of all starts in every row."""
