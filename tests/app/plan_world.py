@@ -105,7 +105,7 @@ def make_plan(**changes: object) -> Plan:
         "references": (
             Reference(
                 name="rent all", description="everything on demand", feasible=True, npv=total * 1.25, total=total * 1.3, unmet={},
-                regret=total * 0.25, chosen=False, note="",
+                regret=total * 0.25, chosen=False, evidence=Evidence.PUBLISHED, note="",
             ),
         ),
         "break_even": (), "coverage": (), "risk": (), "fabric": (), "infeasibilities": (),

@@ -337,3 +337,24 @@ def test_fewer_channels_than_asked_for_are_said():
     made = world.scenario(world.service(peak=30.0), months=6)
     plan = world.plan(replace(made, risk=replace(made.risk, min_channels=5)))
     assert any("the scenario asks for 5 channels" in text for text in plan.warnings)
+
+
+# What amounts rest on ------------------------------------------------------------------------------------------------
+
+
+def test_an_amount_is_no_stronger_than_what_it_rests_on():
+    quote = world.offer("cl", "on-demand", "box", "b200", 40.0, id="mine", user_quote=True, region="")
+    scenario = world.scenario(world.service(), channels=(), inline_offers=(quote,))
+    made = world.plan(scenario)
+    modes = {row.mode.evidence for row in made.modes if row.share > 0}
+    assert len(modes) == 1
+    assert made.figures["cost.total_npv"].evidence in modes
+    assert made.figures["workloads.chat.cost.per_million_tokens"].evidence in modes
+    assert all(item.evidence in modes for item in made.references if item.feasible)
+
+
+def test_memory_has_an_interval():
+    made = world.plan(world.scenario(world.pretraining(), world.service()))
+    for name in ("pretrain", "chat"):
+        memory = made.figures[f"workloads.{name}.mode.memory"]
+        assert memory.interval[0] < memory.value < memory.interval[1]

@@ -200,6 +200,7 @@ class Reference:
     regret: float | None
     chosen: bool
     note: str
+    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

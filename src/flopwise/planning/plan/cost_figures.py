@@ -11,8 +11,9 @@ from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Evidence, Figure
 from flopwise.ground.units import show
 from flopwise.planning.cost.ledger import CREDIT, components
+from flopwise.planning.plan.backing import backing
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative, rests_on
-from flopwise.planning.plan.world import World
+from flopwise.planning.plan.world import STANDING, World
 from flopwise.planning.sourcing.lines import PlanLine
 
 #: Lines of a component that are printed each; the rest are summed.
@@ -38,7 +39,7 @@ def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float])
         value=world.ledger.npv,
         unit="USD",
         interval=uncertainty.total(),
-        evidence=Evidence.PUBLISHED,
+        evidence=backing(world.problem, world.sourced, world.lines),
         label="Net present cost over the horizon",
         formula="sum over components and months of cash x (1 + wacc)^(-month/12)",
         inputs={**parts, "wacc": show(world.scenario.finance.wacc, "1"), "months": str(len(world.months))},
@@ -49,7 +50,7 @@ def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float])
         value=world.ledger.total,
         unit="USD",
         interval=around(world.ledger.total, spread),
-        evidence=Evidence.PUBLISHED,
+        evidence=npv.evidence,
         label="Cash over the horizon, residual value credited",
         formula="sum of cost.year.*",
         inputs={year: f"cost.year.{year}" for year in years},
@@ -70,7 +71,7 @@ def _paid(world: World, spread: tuple[float, float]) -> list[Figure]:
             value=value,
             unit="USD",
             interval=around(value, spread),
-            evidence=Evidence.PUBLISHED,
+            evidence=backing(world.problem, world.sourced, world.lines),
             label="Paid out over the horizon, residual value not credited",
             formula="cost.total_cash + residual value",
             inputs={"cost.total_cash": show(world.ledger.total, "USD"), "residual value": show(-credit, "USD")},
@@ -90,7 +91,7 @@ def _standing(world: World, uncertainty: Uncertainty) -> list[Figure]:
             value=value,
             unit="USD",
             interval=uncertainty.standing(),
-            evidence=Evidence.PUBLISHED,
+            evidence=backing(world.problem, world.sourced, (item for item in world.lines if item.line.kind in STANDING)),
             label="Of it for what stands and is committed already, under any plan",
             formula="net present cost of owned servers and of commitments held",
             inputs=parts,
@@ -107,7 +108,7 @@ def _year(world: World, year: str, spread: tuple[float, float]) -> Figure:
         value=value,
         unit="USD",
         interval=around(value, spread),
-        evidence=Evidence.PUBLISHED,
+        evidence=backing(world.problem, world.sourced, world.lines),
         label=f"Cash in {year}",
         formula=" + ".join(parts) or "0",
         inputs={name: show(usd, "USD") for name, usd in parts.items()},
@@ -127,7 +128,7 @@ def _components(world: World, uncertainty: Uncertainty, assumptions: Sequence[Pl
                 value=float(world.component_npv[name].sum()),
                 unit="USD",
                 interval=uncertainty.component(name),
-                evidence=Evidence.COMPUTED if name == "commitment" else Evidence.PUBLISHED,
+                evidence=backing(world.problem, world.sourced, lines),
                 label=f"{part.LABEL}, net present",
                 formula=f"{part.FORMULA}; each month x (1 + wacc)^(-month/12)",
                 inputs={**_lines(world, name, part), **{item.path: f"{item.value} (assumed)" for item in behind}},
@@ -187,7 +188,7 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
                 value=value,
                 unit="USD/h",
                 interval=around(value, spread),
-                evidence=Evidence.PUBLISHED,
+                evidence=backing(world.problem, world.sourced, (item for item in world.lines if item.pool is not None)),
                 label="Cost per accelerator-hour held or rented",
                 formula="cash for pools / accelerator-hours; fees of commitments that no use covers are not in it",
                 inputs={"cash for pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},

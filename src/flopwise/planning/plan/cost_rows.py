@@ -19,6 +19,7 @@ from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_e
 from flopwise.planning.cost.ledger import charges, components, make_ledger
 from flopwise.planning.cost.supply_line import Rates
 from flopwise.planning.market import PricedOffer
+from flopwise.planning.plan.backing import backing, weakest
 from flopwise.planning.plan.world import World
 from flopwise.planning.sourcing.choose import Candidate, hourly_cost
 from flopwise.planning.sourcing.lines import plan_lines
@@ -126,7 +127,8 @@ def references(world: World, answers: Mapping[str, Sourced]) -> tuple[Reference,
 
 
 def _reference(world: World, name: str, words: str, sourced: Sourced, *, chosen: bool = False, note: str = "") -> Reference:
-    ledger = make_ledger([item.line for item in plan_lines(world.problem, sourced)], world.problem.rates)
+    lines = plan_lines(world.problem, sourced)
+    ledger = make_ledger([item.line for item in lines], world.problem.rates)
     unmet = {workload: share for workload, share in sourced.unmet.items() if share > 0}
     comparable = unmet.keys() == {workload for workload, share in world.sourced.unmet.items() if share > 0} and not unmet
     return Reference(
@@ -139,6 +141,7 @@ def _reference(world: World, name: str, words: str, sourced: Sourced, *, chosen:
         regret=ledger.npv - world.ledger.npv if comparable and not chosen else None,
         chosen=chosen,
         note=note,
+        evidence=backing(world.problem, sourced, lines),
     )
 
 
@@ -199,7 +202,7 @@ def _owning(world: World, name: str) -> list[BreakEven]:
             value=share,
             unit="1",
             interval=_widened(share, errors),
-            evidence=_weaker(bought, rented),
+            evidence=weakest(item.choice.mode.evidence for item in (bought, rented)),
             sentence=sentence,
         )
     ]
@@ -234,11 +237,6 @@ def _widened(value: float, errors: Sequence[float]) -> tuple[float, float]:
     """80 % interval from independent relative errors: value times and over 1 + their root sum of squares."""
     factor = 1 + math.hypot(*errors)
     return value / factor, value * factor
-
-
-def _weaker(*items: Candidate) -> Evidence:
-    """The weakest evidence among the modes compared."""
-    return min((item.choice.mode.evidence for item in items), key=list(Evidence).index)
 
 
 def owning_per_hour(world: World, pool: Pool, contract: Contract, years: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from flopwise.domain.plan import BreakEven, DemandRow, Headroom, PlanAssumption, PlanOrder, Reference
 from flopwise.domain.provenance import Evidence, Figure
 from flopwise.ground.units import show
+from flopwise.planning.plan.backing import backing
 from flopwise.planning.plan.cost_figures import cost_figures
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative
 from flopwise.planning.plan.work_figures import workload_figures
@@ -44,9 +45,9 @@ def slug(text: str) -> str:
 
 def _order(order: PlanOrder, world: World) -> Figure:
     """What one order commits."""
-    contract = next(
-        (item.contract for item in world.lines if item.contract is not None and item.contract.offer.id == order.offer), None
-    )
+    lines = [item for item in world.lines if item.contract is not None and item.contract.offer.id == order.offer]
+    lines = lines or [item for item in world.lines if item.hosted is not None and item.channel == order.channel]
+    contract = lines[0].contract if lines else None
     spread = contract.spread if contract else _hosted_spread(world, order)
     formulas = {
         "purchase": "servers x price per server",
@@ -60,7 +61,7 @@ def _order(order: PlanOrder, world: World) -> Figure:
         value=order.amount,
         unit="USD",
         interval=around(order.amount, spread),
-        evidence=Evidence.PUBLISHED,
+        evidence=backing(world.problem, world.sourced, lines),
         label=f"{order.kind} of {order.server or order.channel} from {order.channel}",
         formula=formulas.get(order.kind, "servers x hours of the term x price per server-hour"),
         inputs={**inputs, "price": f"{show(order.unit_price, f'USD/{order.price_per}')}", "from": order.arrives},
@@ -81,7 +82,7 @@ def _reference(item: Reference, spread: tuple[float, float]) -> Figure:
         value=item.npv,
         unit="USD",
         interval=around(item.npv, spread),
-        evidence=Evidence.PUBLISHED,
+        evidence=item.evidence,
         label=f"Reference plan: {item.name} ({item.description})",
         formula="the same model, solved with fewer kinds of supply",
         inputs=unmet,

@@ -12,9 +12,11 @@ from flopwise.domain.plan import DemandRow
 from flopwise.domain.provenance import Evidence, Figure
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import DAY, HOUR, MILLION_TOKENS, PETA, show
-from flopwise.perf.constants import KNEE
+from flopwise.perf.constants import KNEE, MEMORY_INTERVAL
+from flopwise.perf.evidence import interval
 from flopwise.planning.demand.modes import Reliability, recovery
 from flopwise.planning.demand.needs import requests_in
+from flopwise.planning.plan.backing import backing
 from flopwise.planning.plan.demand_rows import main_mode, training_token_flops
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative
 from flopwise.planning.plan.world import World
@@ -105,7 +107,7 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
     layout = mode.layout
     split = f"tp {layout.tp}, pp {layout.pp}, dp {layout.dp}, ep {layout.ep}"
     words = f"{mode.accelerators} x {mode.accelerator}, {split}, {mode.precision}"
-    known = world.catalogue.accelerator(mode.accelerator)
+    workload, known = world.workloads[name], world.catalogue.accelerator(mode.accelerator)
     facts = (known.memory, known.memory_bandwidth, *known.peak.values(), *known.achievable.values())
     sources = (*sorted({f"{fact.source}, {fact.as_of}" for fact in facts}), _MODEL)
     inputs = {"mode": words, "bottleneck": mode.bottleneck, **{item: f"{share:.0%}" for item, share in mode.load.items()}}
@@ -125,7 +127,7 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
             id=f"{key}.memory",
             value=mode.memory,
             unit="B",
-            interval=exact(mode.memory),
+            interval=interval(mode.memory, MEMORY_INTERVAL["training" if isinstance(workload, TrainingWorkload) else "serving"]),
             evidence=mode.evidence,
             label=f"{name}: memory on the worst accelerator",
             formula="weights + gradients + optimizer + activations + KV cache + other",
@@ -137,7 +139,6 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
         ),
     ]
     progress = next((use.choice.goodput for use in world.problem.uses if use.workload == name and use.choice.mode is mode), None)
-    workload = world.workloads[name]
     if progress is not None and isinstance(workload, TrainingWorkload):
         known_rates = world.catalogue.parameters
         used = ("reliability.failures_per_accelerator_day", "reliability.restart_time", "reliability.checkpoint_bandwidth")
@@ -196,6 +197,8 @@ def _cost_of_work(world: World, name: str, row: DemandRow, uncertainty: Uncertai
     if cost <= 0 or done <= 0:
         return []
     workload = world.workloads[name]
+    lines = (item for item, share in zip(world.lines, world.workload_share[name], strict=True) if share > 0)
+    evidence = backing(world.problem, world.sourced, lines)
     spread = relative(float(world.workload_share[name] @ world.line_npv), uncertainty.workload(name))
     if isinstance(workload, TrainingWorkload):
         tokens = done / training_token_flops(workload)
@@ -205,29 +208,31 @@ def _cost_of_work(world: World, name: str, row: DemandRow, uncertainty: Uncertai
             value=cost / useful,
             unit="USD/PFLOP-h",
             interval=around(cost / useful, spread),
-            evidence=Evidence.PUBLISHED,
+            evidence=evidence,
             label=f"{name}: cost per useful PFLOP-hour (model FLOPs, causal, no recompute)",
             formula="cash for the workload / (model FLOPs / 3.6e18)",
             inputs={"cash for the workload": show(cost, "USD"), "model FLOPs": show(done, "FLOP")},
         )
-        return [_per_million(name, cost, tokens, "trained", spread), per_flop]
+        return [_per_million(name, cost, tokens, "trained", spread, evidence=evidence), per_flop]
     need = next(item for item in world.needs.serving if item.workload.name == name)
     requests = float(requests_in(need, world.needs.blocks).sum()) * (1 - row.unmet_share)
     output = requests * workload.output.mean
     return [
-        _per_million(name, cost, done, "served, prompt and output", spread),
-        _per_million(name, cost, output, "of output", spread, suffix="_output"),
+        _per_million(name, cost, done, "served, prompt and output", spread, evidence=evidence),
+        _per_million(name, cost, output, "of output", spread, evidence=evidence, suffix="_output"),
     ]
 
 
-def _per_million(name: str, cost: float, tokens: float, words: str, spread: tuple[float, float], suffix: str = "") -> Figure:
+def _per_million(
+    name: str, cost: float, tokens: float, words: str, spread: tuple[float, float], *, evidence: Evidence, suffix: str = ""
+) -> Figure:
     value = cost / tokens * MILLION_TOKENS
     return Figure(
         id=f"workloads.{name}.cost.per_million{suffix}_tokens",
         value=value,
         unit="USD/1M tokens",
         interval=around(value, spread),
-        evidence=Evidence.PUBLISHED,
+        evidence=evidence,
         label=f"{name}: cost per million tokens {words}",
         formula="cash for the workload / tokens x 1e6; idle hours of a pool fall on the work that uses it",
         inputs={"cash for the workload": show(cost, "USD"), "tokens": show(tokens, "tokens")},
