@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -450,3 +451,52 @@ def test_quotes_and_lists_are_kept_by_their_names(tmp_path):
     assert (found["supply.owned.dgx-h100.count"], found["supply.owned.dgx-h100 (2).count"]) == ("2", "3")
     assert "250000 USD per server" in found.values()
     assert found["files.q.csv"].startswith("content ")
+
+
+# Files of quotes ------------------------------------------------------------------------------------------------------
+
+QUOTE_HEAD = "channel,kind,accelerator,accelerators,price,currency,per,as_of\n"
+
+
+def with_quotes(rows: bytes | str, folder: Path) -> str:
+    """The small scenario with a channel that only the file of quotes knows."""
+    data = rows if isinstance(rows, bytes) else (QUOTE_HEAD + rows).encode()
+    (folder / "q.csv").write_bytes(data)
+    return bent("channels: [oem, aws]", "channels: [oem, aws, mine]\n  quotes: q.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_file_of_quotes_in_another_encoding_is_said_once(tmp_path, encoding):
+    rows = (QUOTE_HEAD + "min\u00e9,on-demand,h100,8,20,USD,server-hour,2026-11-20\n").encode(encoding)
+    (problem,) = problems(with_quotes(rows, tmp_path), tmp_path).problems
+    assert "q.csv: not UTF-8 text" in problem.message
+
+
+def test_a_wrong_file_of_quotes_makes_no_channel_unknown(tmp_path):
+    (problem,) = problems(with_quotes("mine,on-demand,h100,8,x,USD,server-hour,2026-11-20\n", tmp_path), tmp_path).problems
+    assert "'x' is not a number" in problem.message
+    assert not problem.expected
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("mine,on-demand,h100,99999999,20,USD,server-hour,2026-11-20\n", "at most 1024"),
+        ("mi\x1b[31mne,on-demand,h100,8,20,USD,server-hour,2026-11-20\n", "cannot be printed"),
+    ],
+)
+def test_absurd_and_unprintable_cells_of_quotes_are_refused(tmp_path, row, said):
+    assert said in str(problems(with_quotes(row, tmp_path), tmp_path))
+
+
+def test_no_service_has_more_zones_than_any_region(tmp_path):
+    text = bent("slo: {ttft_p95: 1 s, tpot_p95: 50 ms}", "slo: {ttft_p95: 1 s, tpot_p95: 50 ms}\n    zones: 1000")
+    assert "16" in str(problems(text, tmp_path))
+
+
+def test_old_exchange_rates_and_past_horizons_are_said(tmp_path):
+    later = bent("as_of: 2026-12-01", "as_of: 2027-11-01").replace("0.08 USD/kWh", "0.6 CNY/kWh")
+    warnings = "\n".join(load_text(later, tmp_path).warnings)
+    assert "the exchange rate of CNY is of" in warnings
+    assert "the horizon starts in 2027-01, before the day of the plan, 2027-11-01" in warnings
+    assert not load_text(SMALL, tmp_path).warnings

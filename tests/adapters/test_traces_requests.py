@@ -175,3 +175,12 @@ def test_the_example_trace_is_like_a_public_one(shared):
     assert own.output.mean == pytest.approx(public.output.mean, rel=0.05)
     assert own.input.p95 == pytest.approx(public.input.p95, rel=0.05)
     assert own.digest != public.digest
+
+
+def test_a_shuffled_trace_is_sorted_and_its_clock_left_alone():
+    times = np.arange(0.0, 3 * 86400.0, 60.0)
+    shuffled = np.random.default_rng(7).permutation(times)
+    mended, notes = mend(shuffled)
+    assert (mended == times).all()
+    assert len(notes) == 1
+    assert "out of order" in notes[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +115,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_an_unwritable_folder_is_said(made, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
-    with pytest.raises(PlanFileError, match="cannot be written"):
+    with pytest.raises(PlanFileError, match="a file of this name is there"):
         plans.save(made, blocked)
 
 
@@ -121,3 +123,30 @@ def test_numbers_that_json_lacks_are_refused(made):
     broken = replace(made, gap=float("nan"))
     with pytest.raises(ValueError, match="JSON compliant"):
         plans.to_json(broken)
+
+
+def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
+    pipe, read = tmp_path / "pipe", list[bytes]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_whole(pipe, b"through")
+    reader.join(10)
+    assert read == [b"through"]
+    assert pipe.is_fifo()
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_whole(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", "1" + "0" * 400])
+def test_a_plan_with_a_number_that_is_none_is_refused(made, tmp_path, number):
+    path = tmp_path / "plan.json"
+    text = re.sub(r'"total_npv":\s*[0-9.e+]+', f'"total_npv": {number}', plans.to_json(made), count=1)
+    assert number in text
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanFileError, match="finite"):
+        plans.read(path)

@@ -10,6 +10,7 @@ import pytest
 from flopwise.domain.plan import Status
 from flopwise.domain.workload import Launch
 from flopwise.ground.errors import FlopwiseError, SolverError
+from flopwise.planning.plan import make_plan
 from flopwise.planning.sourcing import solve
 from planning import planning_world as world
 
@@ -227,3 +228,33 @@ def test_a_site_without_power_for_one_server_says_so():
     entry = made.infeasibilities[0]
     assert entry.constraint == "site power"
     assert "the power of dc (3 kW) leaves room for 0" in entry.message
+
+
+def test_a_hosted_service_without_budget_names_the_budget():
+    offers = [world.hosted(0.6)]
+    scenario = world.scenario(world.service(), channels=("hosted-x",), monthly_budget=100.0, sites=(), owned=())
+    made = make_plan(scenario, world.catalogue([]), offers)
+    (entry,) = made.infeasibilities
+    assert entry.constraint == "budget"
+    assert "a monthly budget of" in entry.remedy
+
+
+def test_servers_that_draw_more_than_their_site_has_are_said():
+    crowded = world.scenario(world.service(), owned=(world.owned(20),), sites=(replace(world.SITE, power=100e3),))
+    assert any("the servers that stand at dc draw up to 220 kW" in text for text in world.plan(crowded).warnings)
+    roomy = world.scenario(world.service(), owned=(world.owned(2),), sites=(replace(world.SITE, power=100e3),))
+    assert not any("draw up to" in text for text in world.plan(roomy).warnings)
+
+
+def test_a_quote_dated_after_the_plan_is_doubted():
+    quote = world.offer("cl", "on-demand", "box", "h100", 20.0, id="late", user_quote=True, region="", as_of="2027-06-01")
+    made = world.plan(world.scenario(world.service(), inline_offers=(quote,)))
+    assert any("quote late is dated 2027-06-01, after the day of the plan" in text for text in made.warnings)
+
+
+def test_a_wide_gap_is_no_optimum(monkeypatch):
+    monkeypatch.setattr("flopwise.planning.plan.make.PROVEN", -1.0)
+    made = world.plan(world.scenario(world.service()))
+    assert made.status is Status.FEASIBLE
+    assert any("more than the least possible" in text for text in made.warnings)
+    assert made.summary.best_reference

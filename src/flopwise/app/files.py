@@ -8,7 +8,15 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old or the new content, never half of it."""
+    """Write a file so that readers see the old or the new content, never half of it.
+
+    A link stays a link; devices and pipes are written to as they are: renaming over them would destroy them.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            stream.write(content)
+        return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

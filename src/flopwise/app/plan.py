@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,8 @@ def save(made: Plan, folder: str | Path, *, lang: str = "en") -> dict[str, Path]
         PlanFileError: the folder cannot be written.
     """
     place = Path(folder)
+    make_folder(place)
     try:
-        place.mkdir(parents=True, exist_ok=True)
         write_whole(place / PLAN_FILE, to_json(made).encode())
     except OSError as error:
         msg = f"{place}: cannot be written: {error.strerror or error}"
@@ -71,6 +72,20 @@ def save(made: Plan, folder: str | Path, *, lang: str = "en") -> dict[str, Path]
     for name, form in FILES.items():
         report.report(made, format=form, lang=lang, out=place / name)
     return {name: place / name for name in (PLAN_FILE, *FILES)}
+
+
+def make_folder(place: Path) -> None:
+    """Make the folder of a plan, before the time for planning is spent.
+
+    Raises:
+        PlanFileError: it cannot be made, or something else has its name.
+    """
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "a file of this name is there" if isinstance(error, FileExistsError) else error.strerror or str(error)
+        msg = f"{place}: no folder can be made: {why}"
+        raise PlanFileError(msg, hint="name another folder with -o") from error
 
 
 def to_json(made: Plan) -> str:
@@ -103,12 +118,25 @@ def read(path: str | Path) -> Plan:
         raise PlanFileError(msg, hint="the file was changed or cut short; plan the scenario again") from error
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        msg = f"{text[:20]} is not a finite number"
+        raise ValueError(msg)
+    return value
+
+
+def _integer(text: str) -> int:
+    _finite(text)
+    return int(text)
+
+
 def _values(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > LARGEST_PLAN:
             msg = f"{file}: larger than {LARGEST_PLAN / MEGA:.0f} MB, no plan"
             raise PlanFileError(msg)
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = json.loads(file.read_text(encoding="utf-8"), parse_float=_finite, parse_int=_integer, parse_constant=_finite)
     except FileNotFoundError as error:
         msg = f"{file}: no such file"
         raise PlanFileError(msg, hint="'flopwise plan SCENARIO' writes one") from error

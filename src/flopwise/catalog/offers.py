@@ -16,7 +16,7 @@ from datetime import date
 from importlib.resources.abc import Traversable
 from typing import Protocol
 
-from flopwise.domain.hardware import Accelerator, Server
+from flopwise.domain.hardware import MOST_PER_SERVER, Accelerator, Server
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.offer import LeadTime, Offer, OfferKind, Price, TokenPrice
 from flopwise.domain.provenance import Confidence
@@ -141,10 +141,13 @@ class _Row:
         self.refuse(column, f"{text!r} is not a number of at least 0", example)
         return None
 
-    def whole(self, column: str) -> int | None:
+    def whole(self, column: str, most: float = math.inf) -> int | None:
         number = self.number(column, "a whole number")
         if number is not None and not number.is_integer():
             self.refuse(column, f"{self.text(column)!r} is not a whole number", "a whole number")
+            return None
+        if number is not None and number > most:
+            self.refuse(column, f"{self.text(column)!r} is too large", f"at most {most:g}")
             return None
         return None if number is None else int(number)
 
@@ -188,6 +191,9 @@ def _rows(text: str, reading: _Reading) -> list[_Row]:
                     reading.problems.append(_wrong_separator(reader.line_num))
                     return []
                 _check_header(header, reader.line_num, reading)
+            elif unprintable := next((value for value in values if not value.isprintable()), None):
+                message = f"{unprintable!r} holds characters that cannot be printed"
+                reading.problems.append(Problem(path="row", line=reader.line_num, message=message))
             elif len(values) > len(header):
                 message = f"{len(values)} cells under {len(header)} columns"
                 reading.problems.append(Problem(path="row", line=reader.line_num, message=message))
@@ -303,7 +309,7 @@ class _Delivered:
 
 def _delivered(row: _Row, kind: OfferKind) -> _Delivered:
     server = _known_server(row, kind)
-    accelerator, count, network = _accelerator(row), row.whole("accelerators"), row.quantity("network", "B/s")
+    accelerator, count, network = _accelerator(row), row.whole("accelerators", MOST_PER_SERVER), row.quantity("network", "B/s")
     if server is None:
         # A purchase of an unknown server was refused already, by its name.
         if not row.wrong:

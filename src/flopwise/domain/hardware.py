@@ -14,6 +14,10 @@ PRECISION_BYTES: Mapping[str, float] = {
 }  # fmt: skip
 
 
+#: More accelerators than any server or rack holds.
+MOST_PER_SERVER = 1024
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRule:
     """A restriction of delivery to a region, from a date on (ISO), until another or for good."""

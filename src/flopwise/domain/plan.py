@@ -17,9 +17,14 @@ PLAN_SCHEMA = "flopwise.plan/1"
 
 
 class Status(StrEnum):
-    """``infeasible``: some demand cannot be met under the limits; the plan still says what can be done."""
+    """How good the plan is.
+
+    ``optimal``: all demand is met, at a cost proven near the least possible. ``feasible``: all is met, but the proof
+    leaves more room than that. ``infeasible``: some demand cannot be met; the plan still says what can be done.
+    """
 
     OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
 
 

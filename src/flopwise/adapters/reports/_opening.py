@@ -18,9 +18,9 @@ def head(page: Page) -> Markup:
     """Name, the sentence, and what the answer rests on."""
     plan, words = page.plan, page.words
     pieces = [page.link(piece.figure, piece.text) if piece.figure else esc(piece.text) for piece in sentence(plan, words)]
-    status = words("optimal" if plan.status is Status.OPTIMAL else "infeasible")
+    status = words(plan.status.value)
     facts = [f"{words('as_of')} {words.month(plan.as_of)}", status, words("gap", gap=show(plan.gap, "1"))]
-    if plan.status is not Status.OPTIMAL:
+    if plan.status is Status.INFEASIBLE:
         facts.pop()
     meta = tag("p", *(tag("span", fact) for fact in facts), class_="meta")
     note = tag("p", words("english_notes"), class_="quiet") if words("english_notes") else ""
@@ -30,7 +30,7 @@ def head(page: Page) -> Markup:
 def cannot(page: Page) -> Markup:
     """What cannot be met, why, and what would do; nothing for a plan that serves all."""
     plan, words = page.plan, page.words
-    if plan.status is Status.OPTIMAL and not plan.infeasibilities:
+    if plan.status is not Status.INFEASIBLE and not plan.infeasibilities:
         return Markup("")
     items = [
         tag(

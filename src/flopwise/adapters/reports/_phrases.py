@@ -133,6 +133,15 @@ _ZH: Mapping[str, str] = {
     r"left out: (\S+) offers? of (\S+): export: (\S+): (.+) \(since (\S+)\)": (
         r"已排除：\2 的 \1 条报价，受出口管制：\3（\4，自 \5 起）"
     ),
+    r"this plan costs at most (\S+) more than the least possible, and no better one was found: the proof counts servers in "
+    r"parts where whole ones are few": r"本计划成本至多比最低可能成本高 \1，且未找到更优方案：服务器数量少时，证明按部分服务器计",
+    r"the servers that stand at (\S+) draw up to (.+) with network and storage, more than its power of (.+): nothing can be "
+    r"added there; check the power or the servers": (
+        r"\1 现有服务器（含网络与存储）最高功耗 \2，超过其电力 \3：无法再增加；请核对电力或服务器数量"
+    ),
+    r"your quote (\S+) is dated (\S+), after the day of the plan \((\S+)\): check its date": (
+        r"您的报价 \1 日期为 \2，晚于方案日期 \3：请核对日期"
+    ),
     r"left out: (\S+) needs liquid cooling, (\S+) has air": r"已排除：\1 需要液冷，\2 为风冷",
     r"(\S+) on (.+) rests on datasheet figures alone \((.+) expected\): measure before you order": (
         r"\1 在 \2 上仅依据数据表（预期 \3）：下单前请实测"

@@ -154,7 +154,8 @@ class _Channels:
         self._known = {offer.channel for offer in offers} | {str(item.get("name")) for _, item in inline}
 
     def check(self, path: Path_, name: object) -> None:
-        if not isinstance(name, str) or name in self._known:
+        # A file of quotes that could not be read may hold any channel; it is refused for itself.
+        if not isinstance(name, str) or name in self._known or self._gather.quotes_unread:
             return
         hosted = set(self._hosted()) if name.startswith(HOSTED) else set[str]()
         if name not in hosted:

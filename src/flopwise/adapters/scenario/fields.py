@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
 
+from flopwise.domain.hardware import MOST_PER_SERVER
 from flopwise.ground.errors import nearest
 from flopwise.ground.units import YEAR, parse, parse_money
 
@@ -235,6 +236,9 @@ Positive = Annotated[float, _number(0.0, above=True), _NUMBER_SCHEMA]
 Weight = Annotated[float, _number(0.0), _NUMBER_SCHEMA]
 Factor = Annotated[float, _number(1.0), _NUMBER_SCHEMA]
 Count = Annotated[int, _whole(1), _COUNT_SCHEMA]
+#: Failure zones of one service; more than any region has.
+Zones = Annotated[int, _whole(1, 16), _COUNT_SCHEMA]
+PerServer = Annotated[int, _whole(1, MOST_PER_SERVER), _COUNT_SCHEMA]
 CountOrZero = Annotated[int, _whole(0), _COUNT_SCHEMA]
 Months = Annotated[int, _whole(1, 120), _COUNT_SCHEMA]
 Users = Annotated[float, BeforeValidator(_people), _text_schema(20000, "20k")]

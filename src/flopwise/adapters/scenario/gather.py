@@ -29,8 +29,9 @@ ReadTrace = Callable[[Path], RequestTrace]
 class Gather:
     """One reading of one scenario.
 
-    ``quotes`` are the offers of the file that ``supply.quotes`` names; ``digests`` holds the digests of all files
-    that the scenario points to, ``currencies`` those that amounts were converted from.
+    ``quotes`` are the offers of the file that ``supply.quotes`` names, ``quotes_unread`` that it could not be read;
+    ``digests`` holds the digests of all files that the scenario points to, ``currencies`` those that amounts were
+    converted from.
     """
 
     document: Document
@@ -39,6 +40,7 @@ class Gather:
     read_trace: ReadTrace
     as_of: str = ""
     quotes: tuple[Offer, ...] = ()
+    quotes_unread: bool = False
     problems: list[Problem] = field(default_factory=list[Problem])
     warnings: list[str] = field(default_factory=list[str])
     assumptions: list[Assumption] = field(default_factory=list[Assumption])

@@ -92,16 +92,20 @@ def _read_quotes(gather: Gather) -> None:
     name = supply.get("quotes") if isinstance(supply, dict) else None
     if not isinstance(name, str):
         return
+    gather.quotes_unread = True
     try:
         text = path_in_file(gather, name).read_text(encoding="utf-8-sig")
         offers = read_offers(text, origin=name, user_quote=True, catalogue=gather.catalogue)
     except OSError as error:
         gather.refuse(("supply", "quotes"), f"{name}: {error.strerror or error}".lower(), _QUOTES)
         return
-    except (FlopwiseError, UnicodeDecodeError) as error:
-        gather.refuse(("supply", "quotes"), str(error), _QUOTES)
+    except UnicodeDecodeError:
+        gather.refuse(("supply", "quotes"), f"{name}: not UTF-8 text", "a CSV saved as UTF-8")
         return
-    gather.quotes = tuple(offers)
+    except FlopwiseError as error:
+        gather.refuse(("supply", "quotes"), str(error))
+        return
+    gather.quotes, gather.quotes_unread = tuple(offers), False
     gather.digests[name] = hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -259,7 +259,7 @@ class ServingPart(Part):
     lengths: LengthsPart | None = Field(default=None, description="Token counts; taken from the trace when there is one.")
     prefix_cache_hit: f.Share | None = Field(default=None, description="Share of prompt tokens found in a cache: 30%.")
     slo: SloPart | None = Field(default=None, description="Promises to users.")
-    zones: f.Count | None = Field(default=None, description="Failure zones that share the replicas, for example 2.")
+    zones: f.Zones | None = Field(default=None, description="Failure zones that share the replicas, for example 2.")
     quality: QualityPart | None = Field(default=None, description="How much worse an answer may get.")
     launch: LaunchPart | None = Field(default=None, description="A service that may start later, or not at all.")
 
@@ -355,7 +355,7 @@ class OfferPart(Part):
     kind: OfferWord = Field(description="Kind of contract, for example purchase.")
     server: f.Text | None = Field(default=None, description="Catalogue server, for example dgx-h200 (purchases and leases).")
     accelerator: f.Text | None = Field(default=None, description="Catalogue accelerator, for example h100-sxm (rented kinds).")
-    accelerators: f.Count | None = Field(default=None, description="Accelerators per server, for example 8.")
+    accelerators: f.PerServer | None = Field(default=None, description="Accelerators per server, for example 8.")
     network: f.Bandwidth | None = Field(default=None, description="Cluster network per accelerator: 400 Gbit/s; none: 0 Gbit/s.")
     price: f.ServerPrice | None = Field(default=None, description="Per server 310k USD, per hour 55.04 USD/h or 2.40 USD/GPU/h.")
     tokens: TokenPricePart | None = Field(default=None, description="Prices of a hosted API.")

@@ -42,6 +42,8 @@ WINDOW: Seconds = 5 * MINUTE
 LATE: Seconds = MINUTE
 #: A forward step is a clock set forward when it is this long and longer than all the rest of the trace.
 LEAP: Seconds = DAY
+#: Clocks are set back now and then; a trace that steps back more often is in another order than that of time.
+MOST_RESETS = 8
 #: Numbers beyond this are milliseconds of an epoch, not seconds.
 MILLISECONDS_FROM = 1e11
 _MOST_TOKENS = 1e8
@@ -232,6 +234,8 @@ def _set_back(times: Floats, notes: list[str]) -> Floats:
     """Undo steps back by whole hours; any other disorder is rows in another order, for which sorting is right."""
     highest = np.maximum.accumulate(times)
     behind = np.flatnonzero(np.diff(times) < -LATE) + 1
+    if len(behind) > MOST_RESETS:
+        return times
     mended, undone = times.copy(), 0.0
     for start in behind:
         back = float(highest[start - 1] - times[start])

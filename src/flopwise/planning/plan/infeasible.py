@@ -52,7 +52,7 @@ def infeasibilities(world: World, *, time_limit: float) -> tuple[Infeasibility, 
     entries: list[Infeasibility] = []
     limited: list[str] = []
     for name, share in missing.items():
-        if any(use.workload == name for use in world.problem.uses):
+        if any(use.workload == name for use in (*world.problem.uses, *world.problem.hosted)):
             limited.append(name)
         else:
             entries.append(_fits_nowhere(world, name, share))

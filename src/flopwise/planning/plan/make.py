@@ -23,6 +23,7 @@ from flopwise.domain.plan import (
 )
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError
+from flopwise.ground.units import show
 from flopwise.planning.demand.headroom import reconcile
 from flopwise.planning.demand.needs import make_needs, plan_blocks
 from flopwise.planning.market import select
@@ -41,6 +42,8 @@ Report = Callable[[str, int, int], None]
 #: Relative gap at which the optimum and its references are accepted, and the time each solve may take (s).
 GAP, TIME_LIMIT = 1e-2, 60.0
 _STAGES = 4
+#: A plan whose cost is proven within this of the least possible counts as optimal.
+PROVEN = 0.05
 #: A gap below this is rounding.
 _TOLERANCE = 1e-6
 
@@ -107,7 +110,8 @@ def _written(
     demand, orders = demand_rows.demand_rows(world), supply_rows.orders(world)
     break_even, risk = cost_rows.break_evens(world), supply_rows.risk_rows(world)
     headroom, headroom_warnings = _headroom(world)
-    status = Status.INFEASIBLE if reasons else Status.OPTIMAL
+    gap = _gap(world)
+    status = Status.INFEASIBLE if reasons else Status.OPTIMAL if gap <= PROVEN else Status.FEASIBLE
     figures = make_figures(
         world,
         uncertainty=uncertainty,
@@ -123,6 +127,7 @@ def _written(
         *world.needs.warnings,
         *headroom_warnings,
         *warnings(world, risk),
+        *_unproven(status, gap),
         *(f"left out: {note}" for note in (*world.market.excluded, *pools.notes)),
     )
     return Plan(
@@ -136,7 +141,7 @@ def _written(
         currency="USD",
         months=world.months,
         status=status,
-        gap=_gap(world),
+        gap=gap,
         summary=_summary(world, uncertainty.total(), status, orders, references),
         demand=demand,
         headroom=headroom,
@@ -160,6 +165,16 @@ def _written(
     )
 
 
+def _unproven(status: Status, gap: float) -> list[str]:
+    if status is not Status.FEASIBLE:
+        return []
+    sentence = (
+        f"this plan costs at most {show(gap, '1')} more than the least possible, and no better one was found: the proof counts "
+        "servers in parts where whole ones are few"
+    )
+    return [sentence]
+
+
 def _gap(world: World) -> float:
     """Ledger cost over what no plan can cost less than: the solver's gap, and what whole servers by the hour add."""
     npv = world.ledger.npv
@@ -176,7 +191,7 @@ def _summary(
 ) -> Summary:
     npv = world.ledger.npv
     comparable = [item for item in references if not item.chosen and item.feasible]
-    best = min(comparable, key=lambda item: item.npv, default=None) if status is Status.OPTIMAL else None
+    best = min(comparable, key=lambda item: item.npv, default=None) if status is not Status.INFEASIBLE else None
     met = _met_share(world)
     return Summary(
         headline=headline(

@@ -28,10 +28,12 @@ def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
     return (
         *_budget(world),
         *_commitment(world),
+        *_power(world),
         *_evidence(world),
         *_hosted(world),
         *_channel(world),
         *_odd_quotes(world),
+        *_early_quotes(world),
         *_quotes_not_used(world),
         *_concentration(risk),
     )
@@ -49,6 +51,21 @@ def _budget(world: World) -> list[str]:
         f"monthly budget of {show(budget, 'USD')}; they are paid in any case ({len(over)} of {len(running)} months)"
         for month in over[:1]
     ]
+
+
+def _power(world: World) -> list[str]:
+    """Sites whose own servers draw more than their power: the plan adds nothing there, and the sum is not right as stated."""
+    overhead = 1 + world.problem.rates.power_overhead
+    warnings: list[str] = []
+    for site in world.scenario.supply.sites:
+        drawn = sum(pool.owned * pool.power for pool in world.problem.pools if pool.site is not None and pool.place == site.name)
+        most = float(np.max(drawn)) * overhead
+        if site.power is not None and most > site.power * (1 + _TOLERANCE):
+            warnings.append(
+                f"the servers that stand at {site.name} draw up to {show(most, 'W')} with network and storage, more than its "
+                f"power of {show(site.power, 'W')}: nothing can be added there; check the power or the servers"
+            )
+    return warnings
 
 
 def _commitment(world: World) -> list[str]:
@@ -132,6 +149,15 @@ def _odd_quotes(world: World) -> list[str]:
                 "and number of accelerators"
             )
     return notes
+
+
+def _early_quotes(world: World) -> list[str]:
+    """Quotes dated after the day of the plan: a mistyped date, which would hide their age."""
+    return [
+        f"your quote {offer.id} is dated {offer.as_of}, after the day of the plan ({world.scenario.as_of}): check its date"
+        for offer in world.scenario.supply.inline_offers
+        if offer.as_of > world.scenario.as_of
+    ]
 
 
 def _alike(offer: Offer, quote: Offer) -> bool:

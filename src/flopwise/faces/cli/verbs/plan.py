@@ -47,10 +47,11 @@ def plan(
 ) -> int:
     """Plan a scenario, write the plan's files and print one screen about it."""
     read = scenarios.load(scenario, as_of=as_of)
+    folder = out or Path(f"{read.name}-plan")
+    plans.make_folder(folder)
     reports.prepare()
     with progress() as show:
         made = plans.plan(read, progress=show)
-    folder = out or Path(f"{made.name}-plan")
     paths = plans.save(made, folder, lang=lang.value)
     if as_json:
         print_json(made)
