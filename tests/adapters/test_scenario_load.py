@@ -188,7 +188,7 @@ def test_every_default_is_noted_with_a_source(tmp_path):
         "workloads.s.slo.tpot_p95", "workloads.s.lengths.input.p95", "workloads.s.traffic.profile", "workloads.s.traffic.growth",
         "workloads.s.prefix_cache_hit", "workloads.s.zones", "supply.region", "supply.sites", "supply.channels", "finance.wacc",
         "finance.depreciation", "finance.tax", "finance.support_rate", "finance.staff_cost", "finance.accelerators_per_engineer",
-        "risk.scenarios", "risk.cvar.alpha", "risk.cvar.weight", "risk.max_share", "risk.min_channels", "risk.seed",
+        "risk.max_share", "risk.min_channels",
     ):  # fmt: skip
         assert path in found, path
         assert found[path].source
@@ -304,11 +304,13 @@ def test_units_are_strict():
 
 
 def test_warnings_do_not_stop(tmp_path):
-    text = SMALL.replace("headroom: 20%", "headroom: 50%").replace(
-        "    precision: fp8", "    precision: fp8\n    launch: {date: 2031-01, probability: 60%}\n    quality: {max_drop: 1 %}"
-    )
+    keys = "precision: fp8\n    launch: {date: 2031-01, probability: 60%}\n    quality: {max_drop: 1 %}\n    engine: sglang"
+    text = SMALL.replace("    precision: fp8", f"    {keys}") + "risk: {scenarios: 24}\n"
+    text = text.replace("    window:", "    checkpoint: {storage: shared}\n    window:")
     said = " ".join(load_text(text, tmp_path).warnings)
-    assert "headroom 50%" in said
+    assert "engine sglang is planned at the rates of vllm" in said
+    assert "risk.scenarios is noted" in said
+    assert "checkpoint.storage" in said
     assert "after the horizon" in said
     assert "quality" in said
 

@@ -17,7 +17,9 @@ from flopwise.domain.hardware import Platform, Server
 from flopwise.domain.mode import Mode, Refusal
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.offer import Offer, OfferKind
+from flopwise.domain.scenario import HEADROOM
 from flopwise.domain.workload import (
+    LENGTH_TAIL,
     Growth,
     Lengths,
     ServingWorkload,
@@ -37,9 +39,6 @@ from flopwise.planning.demand.modes import Reliability, recovery
 HOURLY_KINDS = (OfferKind.ON_DEMAND, OfferKind.RESERVED, OfferKind.SPOT, OfferKind.CAPACITY_BLOCK)
 #: Gang sizes are doubled up to this when no count is given.
 LARGEST_GANG = 16_384
-#: 95th percentile over mean of token counts, as in a scenario that states the mean only.
-TAIL = 3.0
-DEFAULT_HEADROOM = 0.20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +139,7 @@ class ServingQuestion:
     precision: str = "fp8"
     kv_precision: str = "bf16"
     prefix_cache_hit: float = 0.0
-    headroom: float = DEFAULT_HEADROOM
+    headroom: float = HEADROOM
     top: int = 5
 
 
@@ -360,8 +359,8 @@ def _server_words(platform: Platform) -> str:
 
 
 def _serving(question: ServingQuestion, model: ModelArch) -> tuple[ServingWorkload, str]:
-    given = Lengths(mean=question.input, p95=question.input_p95 or question.input * TAIL)
-    made = Lengths(mean=question.output, p95=question.output_p95 or question.output * TAIL)
+    given = Lengths(mean=question.input, p95=question.input_p95 or question.input * LENGTH_TAIL)
+    made = Lengths(mean=question.output, p95=question.output_p95 or question.output * LENGTH_TAIL)
     rate, words = _rate(question, Request(input=given, output=made, ttft=question.ttft, tpot=question.tpot))
     traffic = TrafficProfile(
         peak=rate, profile="flat", timezone="UTC", growth=Growth(p10=0.0, p50=0.0, p90=0.0), origin="peak", derivation=words

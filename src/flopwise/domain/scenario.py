@@ -9,6 +9,9 @@ from flopwise.domain.offer import Offer
 from flopwise.domain.site import Site
 from flopwise.domain.workload import Workload
 
+#: Headroom where none is stated, and the usual limits: less leaves nothing for failures, more is idle capacity.
+HEADROOM, USUAL_HEADROOM = 0.20, (0.15, 0.30)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:

@@ -15,6 +15,10 @@ class Window:
     finish_within: float
 
 
+#: 95th percentile over mean of token counts where only the mean is stated.
+LENGTH_TAIL = 3.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lengths:
     """Token counts of one direction: mean and 95th percentile."""

@@ -94,6 +94,14 @@ _ZH: Mapping[str, str] = {
     r"finance\.tax is not in the costs of this version: all amounts are before tax": (
         "本版本成本不含 finance.tax：所有金额均为税前"
     ),
+    r"risk\.scenarios is noted: this version plans one future and shows how wrong it may be": (
+        "risk.scenarios 仅记录：本版本只规划一种未来，并给出误差区间"
+    ),
+    r"(\S+): engine (\S+) is planned at the rates of (\S+)": r"\1：引擎 \2 按 \3 的速率规划",
+    r"(\S+): 'checkpoint\.storage' is noted; checkpoints are planned at the usual bandwidth": (
+        r"\1：checkpoint.storage 仅记录；检查点按通常带宽规划"
+    ),
+    r"(\S+): 'quality' is noted; the model and precision are planned as stated": r"\1：quality 仅记录；按给定模型与精度规划",
     r"risk\.cvar is not weighed by this version: uncertainty is shown and not optimised over": (
         "本版本不计 risk.cvar 权重：不确定性仅展示，不参与优化"
     ),

@@ -49,15 +49,18 @@ def risk_of(part: RiskPart | None, gather: Gather) -> RiskAppetite:
     shares = given.max_share.model_dump(exclude_none=True) if given.max_share else {}
     alpha = given.cvar.alpha if given.cvar else None
     weight = given.cvar.weight if given.cvar else None
+    if given.scenarios is not None:
+        gather.warnings.append("risk.scenarios is noted: this version plans one future and shows how wrong it may be")
     if weight:
         gather.warnings.append("risk.cvar is not weighed by this version: uncertainty is shown and not optimised over")
     if not shares:
         gather.assume("risk.max_share", "none", "no limit on the share of one vendor or channel is stated")
     return RiskAppetite(
-        scenarios=gather.chosen("risk.scenarios", given.scenarios, SCENARIOS, "sampled futures"),
-        cvar_alpha=gather.chosen("risk.cvar.alpha", alpha, ALPHA, "quantile beyond which outcomes count as bad", "1"),
-        cvar_weight=gather.chosen("risk.cvar.weight", weight, WEIGHT, "bad outcomes get no weight of their own", "1"),
+        # Nothing rests on these yet, so what is not stated is no assumption of the plan.
+        scenarios=given.scenarios or SCENARIOS,
+        cvar_alpha=ALPHA if alpha is None else alpha,
+        cvar_weight=WEIGHT if weight is None else weight,
         max_share=shares,
         min_channels=gather.chosen("risk.min_channels", given.min_channels, 1, "no number of channels is asked for"),
-        seed=gather.chosen("risk.seed", given.seed, SEED, "makes everything random repeatable"),
+        seed=SEED if given.seed is None else given.seed,
     )

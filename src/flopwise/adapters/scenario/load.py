@@ -21,11 +21,10 @@ from flopwise.adapters.scenario.supply import note_exchange_rates, supply_of
 from flopwise.adapters.scenario.workloads import workloads_of
 from flopwise.catalog import Catalogue
 from flopwise.catalog.offers import read_offers
-from flopwise.domain.scenario import Horizon, Scenario
+from flopwise.domain.scenario import HEADROOM, Horizon, Scenario
 from flopwise.ground.errors import FlopwiseError, ScenarioError
 
 #: Usual room for failed nodes, growth and experiments; outside it a warning.
-HEADROOM, LEAST_HEADROOM, MOST_HEADROOM = 0.20, 0.15, 0.30
 _QUOTES = "a CSV of quotes, relative to this file"
 
 
@@ -111,11 +110,6 @@ def _read_quotes(gather: Gather) -> None:
 
 def _resolve(part: ScenarioPart, gather: Gather) -> Scenario:
     headroom = gather.chosen("headroom", part.headroom, HEADROOM, "for failed nodes, growth and experiments", "1")
-    if not LEAST_HEADROOM <= headroom <= MOST_HEADROOM:
-        usual = f"{LEAST_HEADROOM:.0%} to {MOST_HEADROOM:.0%}"
-        gather.warnings.append(
-            f"line {gather.document.line(('headroom',))}: headroom {headroom:.0%} lies outside the usual {usual}"
-        )
     if part.horizon.start < gather.as_of[:7]:
         gather.warnings.append(
             f"line {gather.document.line(('horizon', 'start'))}: the horizon starts in {part.horizon.start}, before "

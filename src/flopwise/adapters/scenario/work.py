@@ -25,6 +25,7 @@ from flopwise.domain.calendar import months_between
 from flopwise.domain.model_arch import Experts, LatentAttention, ModelArch
 from flopwise.domain.trace import RequestTrace
 from flopwise.domain.workload import (
+    LENGTH_TAIL,
     ExperimentWorkload,
     Launch,
     Lengths,
@@ -41,8 +42,8 @@ from flopwise.ground.units import show
 SEQUENCE = 8192
 #: Promises taken for a chat where none are stated (s).
 TTFT, TPOT = 1.0, 0.05
-#: 95th percentile over mean of token counts, where only the mean is stated.
-TAIL = 3.0
+#: The engine whose steps the shipped factors describe.
+MEASURED_ENGINE = "vllm"
 
 Part = TrainingPart | FineTunePart | ServingPart | ExperimentPart
 
@@ -165,7 +166,7 @@ def serving_of(draft: ServingDraft, origin: Origin, gather: Gather) -> ServingWo
             "bf16",
             "engines keep the cache in 16 bits, whatever the weights, unless told",
         ),
-        engine=gather.chosen(f"{key}.engine", part.engine, "vllm", "the engine with most published measurements"),
+        engine=gather.chosen(f"{key}.engine", part.engine, MEASURED_ENGINE, "the engine with most published measurements"),
         traffic=profile_of(part.traffic, origin, gather, f"{key}.traffic"),
         input=draft.request.input,
         output=draft.request.output,
@@ -210,9 +211,9 @@ def _lengths(
 def _length(part: float | LengthPart, gather: Gather, key: str) -> Lengths:
     mean = part.mean if isinstance(part, LengthPart) else part
     given = part.p95 if isinstance(part, LengthPart) else None
-    p95 = given if given is not None else mean * TAIL
+    p95 = given if given is not None else mean * LENGTH_TAIL
     if given is None:
-        gather.assume(f"{key}.p95", f"{p95:g} tokens", f"only the mean is stated; {TAIL:g} times it")
+        gather.assume(f"{key}.p95", f"{p95:g} tokens", f"only the mean is stated; {LENGTH_TAIL:g} times it")
     return Lengths(mean=mean, p95=p95)
 
 

@@ -9,7 +9,15 @@ from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.mix import Known, known_work, note_use, serving_peak, training_tokens
 from flopwise.adapters.scenario.schema import ExperimentPart, FineTunePart, MixPart, ScenarioPart, ServingPart, TrainingPart
 from flopwise.adapters.scenario.traffic import Origin
-from flopwise.adapters.scenario.work import ServingDraft, draft_of, experiment_of, model_of, serving_of, training_of
+from flopwise.adapters.scenario.work import (
+    MEASURED_ENGINE,
+    ServingDraft,
+    draft_of,
+    experiment_of,
+    model_of,
+    serving_of,
+    training_of,
+)
 from flopwise.domain.model_arch import ModelArch
 from flopwise.domain.workload import TrainingWorkload, Workload
 from flopwise.ground.units import show
@@ -76,6 +84,10 @@ def _note_unread(parts: Sequence[Part], gather: Gather) -> None:
     for item in parts:
         if isinstance(item, ServingPart) and item.quality is not None:
             gather.warnings.append(f"{item.name}: 'quality' is noted; the model and precision are planned as stated")
+        if isinstance(item, ServingPart) and item.engine not in {None, MEASURED_ENGINE}:
+            gather.warnings.append(f"{item.name}: engine {item.engine} is planned at the rates of {MEASURED_ENGINE}")
+        if isinstance(item, TrainingPart | FineTunePart) and item.checkpoint is not None and item.checkpoint.storage is not None:
+            gather.warnings.append(f"{item.name}: 'checkpoint.storage' is noted; checkpoints are planned at the usual bandwidth")
 
 
 def _mix_applies(work: _Work, known: Known, gather: Gather) -> bool:

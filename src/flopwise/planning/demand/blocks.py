@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flopwise.domain.calendar import days_in, weekdays_in
-from flopwise.ground.units import HOURS_PER_DAY
+from flopwise.ground.units import HOUR, HOURS_PER_DAY
 
 Floats = NDArray[np.float64]
 DAY_TYPES = ("weekday", "weekend")
@@ -110,7 +110,7 @@ def hourly_shape(profile: str, timezone: str, as_of: str, mean_share: float | No
         local = _with_mean(local, mean_share)
     moment = datetime.fromisoformat(as_of).replace(hour=12, tzinfo=ZoneInfo(timezone))
     offset = moment.utcoffset()
-    hours = 0 if offset is None else round(offset.total_seconds() / 3600)
+    hours = 0 if offset is None else round(offset.total_seconds() / HOUR)
     return np.roll(local, -hours, axis=1)
 
 

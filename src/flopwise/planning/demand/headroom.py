@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from flopwise.domain.plan import Headroom, HeadroomLine
 from flopwise.domain.provenance import Fact
+from flopwise.domain.scenario import USUAL_HEADROOM
 from flopwise.ground.units import DAY
 from flopwise.planning.demand.needs import Needs
 
-#: Usual limits of the budget: less leaves nothing for failures, more is idle capacity by another name.
-USUAL = (0.15, 0.30)
 #: Months between reviews of the plan: growth beyond the middle case must be borne that long.
 REVIEW_MONTHS = 3
 
@@ -44,7 +43,7 @@ def reconcile(
     lines = [line for line in lines if line.share > 0]
     left = budget - sum(line.share for line in lines)
     warnings: list[str] = []
-    low, high = USUAL
+    low, high = USUAL_HEADROOM
     if not low <= budget <= high:
         warnings.append(f"headroom of {budget:.0%} is outside the usual {low:.0%} to {high:.0%}")
     if left < -1e-9:

@@ -15,12 +15,11 @@ from functools import cached_property
 from flopwise.domain.offer import OfferKind
 from flopwise.domain.plan import PlanAssumption
 from flopwise.domain.provenance import Fact
-from flopwise.domain.scenario import Assumption
+from flopwise.domain.scenario import USUAL_HEADROOM, Assumption
 from flopwise.domain.workload import ServingWorkload
 from flopwise.ground.units import HOUR, show
 from flopwise.planning.cost.ledger import make_ledger
 from flopwise.planning.cost.supply_line import Rates
-from flopwise.planning.demand.headroom import USUAL
 from flopwise.planning.demand.modes import Reliability, recovery
 from flopwise.planning.demand.needs import make_needs
 from flopwise.planning.plan.demand_rows import main_mode
@@ -263,7 +262,7 @@ class _Tests:
 
     def _problem(self, path: str, fact: Fact | None) -> _Range | None:
         if path == "headroom":
-            return self.resolved(lambda problem, edge: replace(problem, headroom=edge), USUAL, "1")
+            return self.resolved(lambda problem, edge: replace(problem, headroom=edge), USUAL_HEADROOM, "1")
         if path in _RELIABILITY:
             return self._reliability(path, fact)
         if path in _CONTRACTS and fact is not None:
