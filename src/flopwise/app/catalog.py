@@ -14,6 +14,7 @@ from flopwise.catalog import Catalogue, load_catalogue
 from flopwise.domain.calendar import first_day
 from flopwise.domain.offer import Offer
 from flopwise.domain.provenance import Fact
+from flopwise.domain.site import ANY_REGION, DEFAULT_REGION
 from flopwise.ground.errors import UnknownNameError
 from flopwise.ground.units import DAY, KILO, show
 
@@ -222,7 +223,8 @@ def _models(facts: Catalogue, _day: str) -> Rows:
 def _regions(facts: Catalogue, _day: str) -> Rows:
     columns = ("id", "name", "electricity", "PUE", "colocation")
     return columns, (
-        (item.id, item.name, item.electricity.text, item.pue.text, item.colocation.text) for item in facts.regions.values()
+        *((item.id, item.name, item.electricity.text, item.pue.text, item.colocation.text) for item in facts.regions.values()),
+        (ANY_REGION, f"every region: offers of all, facility facts of {DEFAULT_REGION}", "", "", ""),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def write(path: str | Path, answers: Mapping[str, str], *, force: bool = False, 
         The scenario as loaded from the text.
 
     Raises:
-        FlopwiseError: the file exists, or cannot be written.
+        FlopwiseError: the file exists, or cannot be written, or the owned servers are not told.
         ScenarioError: an answer does not fit; nothing is written.
     """
     target = Path(path)
@@ -144,9 +145,16 @@ def _traffic(text: str) -> str:
 def _owned(text: str, as_of: str) -> str:
     if text.strip().lower() in {"", "none", "0"}:
         return "  # owned: [{server: dgx-h100, count: 8, since: 2025-06}]   # servers that stand already"
-    count, _, server = text.strip().partition(" ")
-    return f"  owned: [{{server: {_quoted(server.strip())}, count: {_quoted(count)}, since: {as_of[:7]}}}]"
+    found = _OWNED.fullmatch(text.strip())
+    if found is None:
+        msg = f"{text!r} does not say which servers stand already"
+        raise FlopwiseError(msg, hint="expected a count and a server, for example '8 dgx-h100', or 'none'")
+    count, server = found["count"], found["server"]
+    return f"  owned: [{{server: {_quoted(server)}, count: {count}, since: {as_of[:7]}}}]"
 
+
+#: A count and a server: ``8 dgx-h100``, ``8x dgx-h100``, ``8 x dgx-h100``.
+_OWNED = re.compile(r"(?P<count>\d{1,9})\s*(?:x\s|\s)\s*(?P<server>\S+)", re.ASCII)
 
 _HEAD = """\
 # A flopwise scenario. Everything that is left out is assumed, and the plan says so.

@@ -24,6 +24,7 @@ FILES: Mapping[str, str] = {"report.html": "html", "orders.csv": "orders", "bom.
 #: A plan larger than this is some other file.
 LARGEST_PLAN = 200 * MEGA
 _HOSTED = "hosted-"
+_SCENARIOS = frozenset({".yaml", ".yml"})
 
 
 def plan(scenario: Scenario, *, progress: Progress | None = None, catalogue: Catalogue | None = None) -> Plan:
@@ -144,8 +145,14 @@ def _values(file: Path) -> dict[str, Any]:
         msg = f"{file}: cannot be read: {error.strerror or error}"
         raise PlanFileError(msg) from error
     except (ValueError, RecursionError) as error:
-        msg = f"{file}: not a plan: {error}"
-        raise PlanFileError(msg, hint="the file was cut short or is no JSON; plan the scenario again") from error
+        msg = f"{file}: not a plan{': a scenario' if file.suffix in _SCENARIOS else f': {error}'}"
+        scenario = file.suffix in _SCENARIOS
+        hint = (
+            f"plan it first: flopwise plan {file}"
+            if scenario
+            else "the file was cut short or is no JSON; plan the scenario again"
+        )
+        raise PlanFileError(msg, hint=hint) from error
     if not isinstance(values, dict):
         msg = f"{file}: not a plan: it holds no object"
         raise PlanFileError(msg)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from flopwise.domain.provenance import Fact
 
+#: Name of no region in particular, and the region whose facility facts hold there.
+ANY_REGION, DEFAULT_REGION = "any", "us"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:

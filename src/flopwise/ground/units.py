@@ -158,12 +158,16 @@ def _factor(suffix: str, symbol: str, table: dict[str, float]) -> float | None:
     return None
 
 
+#: What a unit measures, where its symbol alone would puzzle.
+_MEANS = {"s": "time", "B": "memory", "B/s": "bandwidth", "W": "power", "1": "a share", "req/s": "requests over time"}
+
+
 def _refusal(text: str, suffix: str, symbol: str, table: dict[str, float]) -> str:
     if re.fullmatch(r"[kMGTP]i?b(/s|ps)?", suffix):
         prefix = suffix[0]
         return f"{suffix!r} is ambiguous in {text!r}: bits or bytes? Write {prefix}B, {prefix}iB or, for a rate, {prefix}bit/s"
     allowed = ", ".join(name for name in table if name)
-    given = f"{suffix!r} is not a unit of {symbol}" if suffix else "a unit is missing"
+    given = f"{suffix!r} is not a unit of {_MEANS.get(symbol, symbol)}" if suffix else "a unit is missing"
     return f"{given} in {text!r}; allowed: {allowed or 'a bare number'}"
 
 

@@ -13,11 +13,10 @@ from typing import Any, cast
 from flopwise.adapters.scenario.document import Path_
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.schema import SERVING_AMOUNTS
+from flopwise.domain.site import ANY_REGION
 from flopwise.ground.errors import UnitError, UnknownNameError, nearest
 from flopwise.ground.units import parse_money
 
-#: A region that lets every offer pass.
-ANY_REGION = "any"
 #: Names of hosted channels begin so; which there are is known only once their prices are read.
 HOSTED = "hosted-"
 

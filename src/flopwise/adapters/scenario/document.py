@@ -87,6 +87,9 @@ def _text(path: Path) -> str:
     except FileNotFoundError as error:
         msg = f"{path}: no such file"
         raise InputFileError(msg, hint="'flopwise init' writes a first scenario") from error
+    except IsADirectoryError as error:
+        msg = f"{path}: a folder, no scenario file"
+        raise InputFileError(msg, hint="'flopwise explain' and 'flopwise report' read the folder of a plan") from error
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror or error}"
         raise InputFileError(msg) from error

@@ -80,10 +80,16 @@ def _number(least: float, *, above: bool = False) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def grouped(value: object) -> str:
+    """A hint for numbers that people write in groups of three."""
+    digits = str(value).replace(",", "").replace("'", "").replace(" ", "")
+    return f"; write {digits} without separators" if isinstance(value, str) and digits.isdigit() and digits != value else ""
+
+
 def _whole(least: int, most: int = 10**9) -> BeforeValidator:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            msg = f"{value!r} is not a whole number"
+            msg = f"{value!r} is not a whole number{grouped(value)}"
             raise ValueError(msg)  # noqa: TRY004 - pydantic gathers ValueErrors
         if not least <= value <= most:
             msg = f"{value} is out of range; expected from {least} to {most}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
@@ -85,6 +86,9 @@ def _unknown_key(raw: tuple[int | str, ...], key: str) -> tuple[str, str]:
     known = tuple(owner.model_fields) if owner else ()
     close = nearest(key, known)
     guess = f"; did you mean {' or '.join(repr(item) for item in close)}?" if close else ""
+    if re.fullmatch(r"\d{3}", key):
+        # "{count: 12,000}" is a count of 12 and a key 000 to YAML.
+        guess = "; numbers are written without separators, for example 12000"
     return f"unknown key {key!r}{guess}", f"one of {', '.join(known)}"
 
 

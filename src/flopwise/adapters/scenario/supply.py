@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from flopwise.adapters.scenario.checks import ANY_REGION, HOSTED, region_facts_id
+from flopwise.adapters.scenario.checks import HOSTED, region_facts_id
 from flopwise.adapters.scenario.fields import Amount
 from flopwise.adapters.scenario.gather import Gather
 from flopwise.adapters.scenario.quotes import offer_of
@@ -13,12 +13,10 @@ from flopwise.adapters.scenario.schema import CommitmentPart, OfferPart, OwnedPa
 from flopwise.domain.calendar import first_day
 from flopwise.domain.provenance import Fact
 from flopwise.domain.scenario import Commitment, OwnedServers, Supply
-from flopwise.domain.site import Region, Site
+from flopwise.domain.site import ANY_REGION, DEFAULT_REGION, Region, Site
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import DAY, HOUR, HOURS_PER_MONTH, KILO, MEGA, UsdPerHour
 
-#: Region whose eligibility and facility facts hold when none is stated.
-DEFAULT_REGION = "us"
 #: Base units of one per-what: electricity per kWh in joules, hours of a billing month.
 _JOULES: Mapping[str, float] = {"kWh": KILO * HOUR, "MWh": MEGA * HOUR}
 

@@ -87,7 +87,7 @@ def concurrency_rate(concurrency: float, request: Request) -> tuple[RequestsPerS
     rate = concurrency / request.service_time
     parts = f"{show(request.ttft, 's')} + {request.later_tokens:g} x {show(request.tpot, 's')}"
     time = show(request.service_time, "s")
-    return rate, f"{concurrency:g} in flight / ({parts} = {time}) = {show(rate, 'req/s')} (Little's law)"
+    return rate, f"{concurrency:,.0f} in flight / ({parts} = {time}) = {show(rate, 'req/s')} (Little's law)"
 
 
 def in_flight(rate: RequestsPerSecond, request: Request) -> str:

@@ -20,11 +20,11 @@ from flopwise.domain.hardware import Accelerator
 from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.plan import Coverage
 from flopwise.domain.scenario import Scenario
+from flopwise.domain.site import ANY_REGION
 from flopwise.ground.errors import MissingPriceError, UnknownNameError
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import DAY, YEAR
 
-ANY_REGION = "any"
 #: Relative half-width of the interval around a price that states none, by confidence (a judgement, not a measurement).
 _PRICE_SPREAD = {"high": 0.05, "medium": 0.15, "low": 0.30}
 #: Area by the beginning of a cloud region's name. "eu" also covers the countries of the European Union listed here.
