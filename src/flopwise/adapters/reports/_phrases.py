@@ -150,6 +150,10 @@ _ZH: Mapping[str, str] = {
     r"your quote (\S+) is dated (\S+), after the day of the plan \((\S+)\): check its date": (
         r"您的报价 \1 日期为 \2，晚于方案日期 \3：请核对日期"
     ),
+    r"(.+) of the cost are owed after (\S+), for reservations that outlast the horizon: what they serve then is not counted; "
+    r"plan a longer horizon to see it": (
+        r"成本中有 \1 在 \2 之后应付（预留合约超出规划期）：届时提供的服务未计入；延长规划期即可看到"
+    ),
     r"left out: (\S+) needs liquid cooling, (\S+) has air": r"已排除：\1 需要液冷，\2 为风冷",
     r"(\S+) on (.+) rests on datasheet figures alone \((.+) expected\): measure before you order": (
         r"\1 在 \2 上仅依据数据表（预期 \3）：下单前请实测"
@@ -187,8 +191,9 @@ _ZH: Mapping[str, str] = {
     r"it works with (.+)": r"以下条件可行：\1",
     r"give the sites more power": "为机房提供更多电力",
     r"Net present cost over the horizon": "规划期净现值成本",
-    r"Cash over the horizon, residual value credited": "规划期现金，已计残值",
-    r"Paid out over the horizon, residual value not credited": "规划期实付现金，未计残值",
+    r"Cash, with what is owed after the horizon, residual value credited": "现金（含规划期后应付），已计残值",
+    r"Paid out, with what is owed after the horizon, residual value not credited": "实付现金（含规划期后应付），未计残值",
+    r"Of it owed after the horizon, for terms that outlast it": "其中规划期后应付（合约期超出规划期）",
     r"Cash in (\d+)": r"\1 年现金",
     r"Cost per accelerator-hour held or rented": "每持有或租用加速器小时成本",
     r"Share of accelerator-hours with work on them": "有负载的加速器小时占比",

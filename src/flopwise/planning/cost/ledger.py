@@ -28,15 +28,23 @@ def components() -> dict[str, ModuleType]:
 
 
 def charges(line: SupplyLine, rates: Rates) -> dict[str, Floats]:
-    """USD by component and month for one line; shape of each value is (..., months).
+    """USD by component and month for one line; each value is (..., months of the horizon and those after it).
+
+    A component charges the horizon in ``charge`` and, where something falls due after it, that in ``later``.
 
     Complexity: components x months.
     """
-    months = len(rates.month_hours)
-    shape = np.broadcast_shapes(
-        np.shape(line.arrivals), np.shape(line.held), np.shape(line.server_hours), np.shape(line.requests), (months,)
-    )
-    return {name: np.broadcast_to(part.charge(line, rates), shape) for name, part in components().items()}
+    batch = np.broadcast_shapes(
+        np.shape(line.arrivals), np.shape(line.held), np.shape(line.server_hours), np.shape(line.requests), (rates.months,)
+    )[:-1]
+    cash: dict[str, Floats] = {}
+    for name, part in components().items():
+        amounts = np.zeros((*batch, rates.ledger_months))
+        amounts[..., : rates.months] = part.charge(line, rates)
+        if hasattr(part, "later"):
+            amounts[..., rates.months :] = part.later(line, rates)
+        cash[name] = amounts
+    return cash
 
 
 def discount_factors(months: int, wacc: float) -> Floats:
@@ -47,15 +55,16 @@ def discount_factors(months: int, wacc: float) -> Floats:
 def unit_npv(line: SupplyLine, rates: Rates) -> Floats:
     """Net present cost of each decision of a batch, shape (batch,): what the optimiser minimises."""
     total = sum(charges(line, rates).values())
-    return np.asarray(total @ discount_factors(len(rates.month_hours), rates.wacc))
+    return np.asarray(total @ discount_factors(rates.ledger_months, rates.wacc))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """Cash by component and month, shape (months,) each."""
+    """Cash by component and month, those after the horizon included; ``months`` lie within it."""
 
     cash: dict[str, Floats]
     discount: Floats
+    months: int
 
     @property
     def total(self) -> float:
@@ -64,8 +73,14 @@ class Ledger:
 
     @property
     def running(self) -> Floats:
-        """What each month costs beside purchases, (months,)."""
-        return np.sum([amounts for name, amounts in self.cash.items() if name not in {*CAPITAL, CREDIT}], axis=0)
+        """What each month of the horizon costs beside purchases, (months,)."""
+        monthly = [amounts for name, amounts in self.cash.items() if name not in {*CAPITAL, CREDIT}]
+        return np.sum(monthly, axis=0)[: self.months]
+
+    @property
+    def owed_later(self) -> float:
+        """What falls due after the horizon, the sale of what is left not counted (USD)."""
+        return float(sum(amounts[self.months :].sum() for name, amounts in self.cash.items() if name != CREDIT))
 
     @property
     def npv(self) -> float:
@@ -78,9 +93,8 @@ def make_ledger(lines: Sequence[SupplyLine], rates: Rates) -> Ledger:
 
     Complexity: lines x components x months.
     """
-    months = len(rates.month_hours)
-    cash = {name: np.zeros(months) for name in components()}
+    cash = {name: np.zeros(rates.ledger_months) for name in components()}
     for line in lines:
         for name, amounts in charges(line, rates).items():
             cash[name] = cash[name] + amounts
-    return Ledger(cash=cash, discount=discount_factors(months, rates.wacc))
+    return Ledger(cash=cash, discount=discount_factors(rates.ledger_months, rates.wacc), months=rates.months)

@@ -8,10 +8,12 @@ quantities: the optimiser's unit costs and the ledger's totals come from the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from flopwise.ground.units import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 #: What is multiplied to a charge: value and its unit for people by name, "1" for a share, "" for a bare number.
@@ -31,6 +33,8 @@ class SiteRates:
 class Rates:
     """Rates that are the same everywhere in a plan, and the calendar.
 
+    ``month_hours`` are the hours of the horizon's months, ``later_hours`` those of the months after it, as far as any
+    contract reaches: what is owed after the horizon falls due there, and what is left of servers is sold in the first.
     ``residual`` maps age in years to the part of the purchase price that comes back; ``network_share`` is
     network capex over server price; ``storage`` is USD of storage per accelerator; ``power_overhead`` is
     network and storage power over server power; ``mean_power_share`` is mean over maximum server power.
@@ -46,6 +50,17 @@ class Rates:
     storage: float
     power_overhead: float
     mean_power_share: float
+    later_hours: Floats = field(default_factory=lambda: np.full(1, HOURS_PER_MONTH))
+
+    @property
+    def months(self) -> int:
+        """Months of the horizon."""
+        return len(self.month_hours)
+
+    @property
+    def ledger_months(self) -> int:
+        """Months of the horizon and those after it in which something may fall due."""
+        return len(self.month_hours) + len(self.later_hours)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +75,9 @@ class SupplyLine:
         arrivals: servers that arrive in each month (purchase), or reservations that start (reserved).
         held: servers held all month (owned, purchase, reserved).
         server_hours: hours rented by the hour (on-demand, spot).
-        tail_hours: reserved server-hours that the contract obliges to pay after the horizon, shape (...,).
+        later_hours: reserved server-hours that the contract obliges to pay in the months after the horizon.
         upfront: part of a reservation that is paid when it starts; the rest is paid by the hour.
-        term_hours: server-hours of a whole reservation.
+        term_hours: server-hours of a whole reservation, by the month in which it starts.
         requests: requests sent to a hosted API.
         usd: money stated directly by month (commitment).
         site: rates of the site; ``None`` where the provider bears power and space.
@@ -75,9 +90,9 @@ class SupplyLine:
     arrivals: Floats | float = 0.0
     held: Floats | float = 0.0
     server_hours: Floats | float = 0.0
-    tail_hours: Floats | float = 0.0
+    later_hours: Floats | float = 0.0
     upfront: float = 0.0
-    term_hours: float = 0.0
+    term_hours: Floats | float = 0.0
     requests: Floats | float = 0.0
     usd: Floats | float = 0.0
     site: SiteRates | None = None

@@ -32,7 +32,7 @@ def cost_figures(world: World, uncertainty: Uncertainty, assumptions: Sequence[P
 
 def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float]) -> list[Figure]:
     parts = {name: f"cost.{name}" for name, cash in world.ledger.cash.items() if cash.any()}
-    years = sorted({month[:4] for month in world.months})
+    years = sorted({month[:4] for month in world.ledger_months if _due(world, month[:4])})
     sources = _price_sources(world.lines, world)
     npv = Figure(
         id="cost.total_npv",
@@ -51,12 +51,38 @@ def _totals(world: World, uncertainty: Uncertainty, spread: tuple[float, float])
         unit="USD",
         interval=around(world.ledger.total, spread),
         evidence=npv.evidence,
-        label="Cash over the horizon, residual value credited",
+        label="Cash, with what is owed after the horizon, residual value credited",
         formula="sum of cost.year.*",
         inputs={year: f"cost.year.{year}" for year in years},
         sources=sources,
     )
-    return [npv, *_standing(world, uncertainty), cash, *_paid(world, spread), *(_year(world, year, spread) for year in years)]
+    rest = (*_paid(world, spread), *_owed_later(world, spread), *(_year(world, year, spread) for year in years))
+    return [npv, *_standing(world, uncertainty), cash, *rest]
+
+
+def _due(world: World, year: str) -> bool:
+    """Whether anything is paid or credited in a calendar year."""
+    inside = np.array([month[:4] == year for month in world.ledger_months])
+    return any(bool(cash[inside].any()) for cash in world.ledger.cash.values())
+
+
+def _owed_later(world: World, spread: tuple[float, float]) -> list[Figure]:
+    """What reservations oblige to pay when the plan is over, where there are some."""
+    value = world.ledger.owed_later
+    if value <= 0:
+        return []
+    return [
+        Figure(
+            id="cost.owed_later",
+            value=value,
+            unit="USD",
+            interval=around(value, spread),
+            evidence=backing(world.problem, world.sourced, world.lines),
+            label="Of it owed after the horizon, for terms that outlast it",
+            formula="sum over reservations of hours after the horizon x price x (1 - upfront)",
+            inputs={"horizon ends with": world.months[-1]},
+        )
+    ]
 
 
 def _paid(world: World, spread: tuple[float, float]) -> list[Figure]:
@@ -72,7 +98,7 @@ def _paid(world: World, spread: tuple[float, float]) -> list[Figure]:
             unit="USD",
             interval=around(value, spread),
             evidence=backing(world.problem, world.sourced, world.lines),
-            label="Paid out over the horizon, residual value not credited",
+            label="Paid out, with what is owed after the horizon, residual value not credited",
             formula="cost.total_cash + residual value",
             inputs={"cost.total_cash": show(world.ledger.total, "USD"), "residual value": show(-credit, "USD")},
         )
@@ -100,7 +126,7 @@ def _standing(world: World, uncertainty: Uncertainty) -> list[Figure]:
 
 
 def _year(world: World, year: str, spread: tuple[float, float]) -> Figure:
-    inside = np.array([month[:4] == year for month in world.months])
+    inside = np.array([month[:4] == year for month in world.ledger_months])
     parts = {name: float(cash[inside].sum()) for name, cash in world.ledger.cash.items() if cash[inside].any()}
     value = float(sum(parts.values()))
     return Figure(

@@ -16,7 +16,8 @@ from flopwise.domain.workload import ServingWorkload
 from flopwise.ground.errors import SolverError
 from flopwise.ground.units import HOUR, HOURS_PER_DAY, HOURS_PER_YEAR, MILLION_TOKENS, MONTHS_PER_YEAR, show
 from flopwise.planning.cost.checks import break_even_utilisation, hosted_break_even_tokens, owning_cost_per_hour
-from flopwise.planning.cost.ledger import charges, components, make_ledger
+from flopwise.planning.cost.components.residual import share_left
+from flopwise.planning.cost.ledger import CAPITAL, CREDIT, charges, components, make_ledger
 from flopwise.planning.cost.supply_line import Rates
 from flopwise.planning.market import PricedOffer
 from flopwise.planning.plan.backing import backing, weakest
@@ -47,7 +48,7 @@ REFERENCES: Mapping[str, tuple[Allowed, str]] = {
 
 def cost_lines(world: World) -> tuple[CostLine, ...]:
     """Cash and net present value by component and calendar year; components that cost nothing are left out."""
-    years = np.array([int(month[:4]) for month in world.months])
+    years = np.array([int(month[:4]) for month in world.ledger_months])
     lines: list[CostLine] = []
     for name, part in components().items():
         cash = world.ledger.cash[name]
@@ -242,19 +243,16 @@ def _widened(value: float, errors: Sequence[float]) -> tuple[float, float]:
 def owning_per_hour(world: World, pool: Pool, contract: Contract, years: float) -> float:
     """Levelised USD per hour of one owned server that is kept for ``years`` and then sold."""
     finance, rates = world.scenario.finance, world.problem.rates
-    months = len(rates.month_hours)
-    start = np.zeros(months)
+    start = np.zeros(rates.months)
     start[0] = 1.0
-    parts = charges(purchase_line(pool, contract, start), rates)
-    capital = sum(float(parts[name].sum()) for name in ("hardware", "network", "storage"))
-    running = sum(float(parts[name].sum()) for name in ("power", "space", "support", "staff")) / float(rates.month_hours.sum())
-    known = sorted({0.0: 1.0, **finance.residual}.items())
-    residual = float(np.interp(years, [age for age, _ in known], [part for _, part in known]))
+    parts = {name: float(cash.sum()) for name, cash in charges(purchase_line(pool, contract, start), rates).items()}
+    capital = sum(parts[name] for name in CAPITAL)
+    running = sum(cash for name, cash in parts.items() if name not in {*CAPITAL, CREDIT}) / float(rates.month_hours.sum())
     return owning_cost_per_hour(
         capital,
         rate=finance.wacc,
         years=years,
-        residual=residual * contract.usd / capital,
+        residual=float(share_left(rates, years)) * contract.usd / capital,
         running_per_hour=running,
         hours_per_year=HOURS_PER_YEAR,
     )

@@ -94,7 +94,7 @@ def _considered(scenario: Scenario, catalogue: Catalogue, pools: Pools, tell: Re
     months = months_of(scenario.horizon.start, scenario.horizon.months)
     blocks = plan_blocks(scenario, months)
     needs = make_needs(scenario, months, blocks)
-    rates = make_rates(scenario, catalogue, blocks.hours.sum(axis=1))
+    rates = make_rates(scenario, catalogue, blocks.hours.sum(axis=1), pools)
     return make_problem(scenario, catalogue, needs, pools, rates, tell)
 
 

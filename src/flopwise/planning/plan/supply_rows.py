@@ -15,6 +15,7 @@ from flopwise.planning.fabric import bill_of_materials
 from flopwise.planning.plan.world import World
 from flopwise.planning.risk import concentration
 from flopwise.planning.sourcing.pools import Contract, Pool
+from flopwise.planning.sourcing.problem import held_window
 
 Floats = NDArray[np.float64]
 
@@ -64,14 +65,16 @@ def _purchases(world: World) -> list[_Draft]:
 
 def _reservations(world: World) -> list[_Draft]:
     drafts: list[_Draft] = []
-    hours = float(world.problem.rates.month_hours.mean())
+    rates = world.problem.rates
+    hours = np.concatenate([rates.month_hours, rates.later_hours])
     for (number, index), starts in world.sourced.reserves.items():
         pool = world.problem.pools[number]
         contract = pool.reservations[index]
+        window = held_window(rates.months, contract.term, rates.ledger_months)
         for month in np.flatnonzero(starts):
             count = int(starts[month])
             until = month_name(month_index(world.months[month]) + contract.term - 1)
-            amount = count * contract.usd * hours * contract.term
+            amount = count * contract.usd * float(window[month] @ hours)
             why = _why_held(world, number, int(month))
             drafts.append(
                 _Draft(pool=pool, contract=contract, month=int(month), servers=count, amount=amount, until=until, why=why)

@@ -19,6 +19,8 @@ from flopwise.planning.sourcing.choose import Candidate
 _TOLERANCE = 1e-6
 #: Share of a fee below which its rest is not worth a word.
 _LITTLE = 0.02
+#: Share of the plan's cost from which what is owed after the horizon must be said.
+_MUCH = 0.05
 #: Times dearer or cheaper than the median of other offers at which a quote is doubted.
 _ODD = 3.0
 
@@ -28,6 +30,7 @@ def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
     return (
         *_budget(world),
         *_commitment(world),
+        *_owed_later(world),
         *_power(world),
         *_evidence(world),
         *_hosted(world),
@@ -66,6 +69,18 @@ def _power(world: World) -> list[str]:
                 f"power of {show(site.power, 'W')}: nothing can be added there; check the power or the servers"
             )
     return warnings
+
+
+def _owed_later(world: World) -> list[str]:
+    """Reservations that outlast the horizon by much: what they serve then is not in this plan."""
+    owed = world.ledger.owed_later
+    if owed <= _MUCH * world.ledger.npv:
+        return []
+    sentence = (
+        f"{show(owed, 'USD')} of the cost are owed after {world.months[-1]}, for reservations that outlast the horizon: what "
+        "they serve then is not counted; plan a longer horizon to see it"
+    )
+    return [sentence]
 
 
 def _commitment(world: World) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flopwise.catalog import Catalogue
+from flopwise.domain.calendar import months_of
 from flopwise.domain.scenario import Scenario
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import HOUR
@@ -62,6 +63,11 @@ class World:
         needs = {need.workload.name: need.workload for need in (*self.needs.serving, *self.needs.training)}
         return {item.name: needs[item.name] for item in self.scenario.workloads if item.name in needs}
 
+    @property
+    def ledger_months(self) -> tuple[str, ...]:
+        """Months of the horizon, and those after it in which something may fall due."""
+        return months_of(self.months[0], self.problem.rates.ledger_months)
+
     def unmet_by_month(self, workload: str) -> Floats:
         """Share of a service's requests that each month leaves undone (months,); nothing for training, counted as a whole."""
         need = next((item for item in self.needs.serving if item.workload.name == workload), None)
@@ -106,7 +112,7 @@ class World:
     @cached_property
     def component_npv(self) -> dict[str, Floats]:
         """Net present cost of each line (USD), shape (lines,), by component."""
-        discount = discount_factors(len(self.months), self.problem.rates.wacc)
+        discount = discount_factors(self.problem.rates.ledger_months, self.problem.rates.wacc)
         return {name: np.array([float(parts[name] @ discount) for parts in self.line_charges]) for name in components()}
 
     @cached_property

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flopwise.catalog import Catalogue
+from flopwise.domain.calendar import days_in, months_of
 from flopwise.domain.hardware import Accelerator, Platform
 from flopwise.domain.mode import Refusal
 from flopwise.domain.offer import OfferKind
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.money import to_usd
-from flopwise.ground.units import HOUR
+from flopwise.ground.units import HOUR, HOURS_PER_DAY
 from flopwise.perf.bounds import serving_bound, training_bound
 from flopwise.planning.cost.ledger import unit_npv
 from flopwise.planning.cost.supply_line import Rates
@@ -71,11 +72,14 @@ class Considered:
     refusals: tuple[Refusal, ...]
 
 
-def make_rates(scenario: Scenario, catalogue: Catalogue, month_hours: Floats) -> Rates:
-    """Cost rates of a scenario: its finance, and the catalogue's parameters for the rest."""
+def make_rates(scenario: Scenario, catalogue: Catalogue, month_hours: Floats, pools: Pools) -> Rates:
+    """Cost rates of a scenario: its finance, and the catalogue's parameters for the rest; months as far as contracts reach."""
+    longest = max((contract.term for pool in pools.pools for contract in pool.contracts), default=0)
+    months = months_of(scenario.horizon.start, scenario.horizon.months + max(longest, 1))[scenario.horizon.months :]
     known, finance = catalogue.parameters, scenario.finance
     return Rates(
         month_hours=month_hours,
+        later_hours=np.array([days_in(month) * HOURS_PER_DAY for month in months], dtype=float),
         wacc=finance.wacc,
         residual=finance.residual,
         support_rate=finance.support_rate,
@@ -263,7 +267,7 @@ def hourly_cost(pool: Pool, contract: Contract, rates: Rates) -> float:
     if contract.offer.kind is OfferKind.PURCHASE:
         line, hours = purchase_line(pool, contract, start), float(rates.month_hours[contract.first :].sum())
     elif contract.term:
-        line = reserved_line(pool, contract, start, rates.month_hours)
+        line = reserved_line(pool, contract, start, rates)
         hours = float(rates.month_hours[contract.first : contract.first + contract.term].sum())
     else:
         line, hours = elastic_line(pool, contract, start), 1.0

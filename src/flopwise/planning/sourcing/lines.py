@@ -86,7 +86,7 @@ def plan_lines(problem: Problem, sourced: Sourced) -> list[PlanLine]:
     for (number, index), starts in sourced.reserves.items():
         pool = problem.pools[number]
         if starts.any():
-            line = reserved_line(pool, pool.reservations[index], starts, problem.rates.month_hours)
+            line = reserved_line(pool, pool.reservations[index], starts, problem.rates)
             lines.append(PlanLine(line=line, pool=number, contract=pool.reservations[index]))
     lines.extend(_elastic_lines(problem, sourced))
     lines.extend(_usage_lines(problem, sourced))

@@ -122,20 +122,19 @@ def purchase_line(pool: Pool, contract: Contract, arrivals: Floats) -> SupplyLin
     )
 
 
-def reserved_line(pool: Pool, contract: Contract, starts: Floats, month_hours: Floats) -> SupplyLine:
+def reserved_line(pool: Pool, contract: Contract, starts: Floats, rates: Rates) -> SupplyLine:
     """Servers reserved from the months in which they start, for the term; what outlasts the horizon is owed."""
-    months = starts.shape[-1]
-    window = held_window(months, contract.term)
-    beyond = np.maximum(np.arange(months) + contract.term - months, 0)
+    months, hours = rates.months, np.concatenate([rates.month_hours, rates.later_hours])
+    window = held_window(months, contract.term, len(hours))
     return SupplyLine(
         kind="reserved",
         unit_price=contract.usd,
         accelerators=pool.accelerators,
         arrivals=starts,
-        held=starts @ window,
-        tail_hours=starts @ (beyond * month_hours.mean()),
+        held=starts @ window[:, :months],
+        later_hours=starts @ (window * hours)[:, months:],
         upfront=contract.offer.upfront_share,
-        term_hours=contract.term * float(month_hours.mean()),
+        term_hours=window @ hours,
     )
 
 
@@ -157,7 +156,7 @@ def owned_line(pool: Pool) -> SupplyLine:
     )
 
 
-def held_window(months: int, term: int) -> Floats:
-    """Matrix (start, month): 1 where a contract of ``term`` months that starts in a month holds another."""
-    start, month = np.arange(months)[:, np.newaxis], np.arange(months)[np.newaxis, :]
+def held_window(months: int, term: int, until: int | None = None) -> Floats:
+    """Matrix (start, month): 1 where a contract of ``term`` months holds a month, to the end of the horizon or ``until``."""
+    start, month = np.arange(months)[:, np.newaxis], np.arange(until or months)[np.newaxis, :]
     return ((month >= start) & (month < start + term)).astype(float)

@@ -67,29 +67,29 @@ class SupplyPart:
                     self.buys[number, index] = self._hold(contract, purchase_line(pool, contract, np.eye(self.months)))
             if self.allowed.reserved:
                 for index, contract in enumerate(pool.reservations):
-                    line = reserved_line(pool, contract, np.eye(self.months), self.problem.rates.month_hours)
+                    line = reserved_line(pool, contract, np.eye(self.months), self.problem.rates)
                     self.reserves[number, index] = self._hold(contract, line)
             if self.allowed.elastic and pool.elastic is not None:
                 self.elastic[number] = self._rent(pool, pool.elastic)
         self._commitments()
 
     def _add_fixed(self, line: SupplyLine) -> None:
-        cash = np.sum([np.broadcast_to(part, (self.months,)) for part in charges(line, self.problem.rates).values()], axis=0)
+        cash = np.sum(list(charges(line, self.problem.rates).values()), axis=0)[: self.months]
         self.fixed_running += cash
         self.fixed_cost += float(cash @ self.discount)
 
     def _hold(self, contract: Contract, line: SupplyLine) -> Indices:
         """Integer servers that start in each month; their cost, capital and running charges."""
-        parts = charges(line, self.problem.rates)
+        parts = {name: amounts[:, : self.months] for name, amounts in charges(line, self.problem.rates).items()}
         most = np.where(contract.opens(self.months), contract.most, 0.0)
         columns = self.linear.add_variables(
             contract.offer.id, (self.months,), upper=most, cost=unit_npv(line, self.problem.rates) * self.cost_scale, integer=True
         )
-        paid_at_once = np.diag(sum(parts[name] for name in CAPITAL) + np.zeros((self.months, self.months)))
-        later = sum(amounts for name, amounts in parts.items() if name not in {*CAPITAL, CREDIT})
+        paid_at_once = np.diag(np.sum([parts[name] for name in CAPITAL], axis=0))
+        monthly = np.sum([amounts for name, amounts in parts.items() if name not in {*CAPITAL, CREDIT}], axis=0)
         if paid_at_once.any():
             self.capital.append((columns, paid_at_once))
-        self.running.append((columns, self._without_tail(line, np.asarray(later))))
+        self.running.append((columns, monthly))
         if np.isfinite(contract.most):
             self._cap(contract, columns)
         if contract.offer.min_servers > 1:
@@ -112,22 +112,16 @@ class SupplyPart:
         self.linear.add_entries(most, columns, 1.0)
         self.linear.add_entries(most, ordered, -min(contract.most, _LARGEST_ORDER))
 
-    def _without_tail(self, line: SupplyLine, monthly: Floats) -> Floats:
-        """Hours owed after the horizon are a liability, not a charge of the last month's budget."""
-        owed = monthly.copy()
-        owed[:, -1] -= np.asarray(line.tail_hours) * (1 - line.upfront) * line.unit_price
-        return owed
-
     def _rent(self, pool: Pool, contract: Contract) -> Indices:
         line = elastic_line(pool, contract, np.eye(self.months))
-        parts = charges(line, self.problem.rates)
+        parts = [amounts[:, : self.months] for amounts in charges(line, self.problem.rates).values()]
         per_hour = unit_npv(line, self.problem.rates)
         open_ = np.where(contract.opens(self.months), contract.most, 0.0)
         columns = self.linear.add_variables(
             f"{pool.id} by the hour", (self.months, self.blocks), upper=open_[:, np.newaxis],
             cost=per_hour[:, np.newaxis] * self.hours * self.cost_scale,
         )  # fmt: skip
-        monthly = np.diag(sum(parts.values()) + np.zeros((self.months, self.months)))
+        monthly = np.diag(np.sum(parts, axis=0))
         for block in range(self.blocks):
             self.running.append((columns[:, block], np.diag(monthly * self.hours[:, block])))
         return columns

@@ -1,4 +1,4 @@
-"""Value of bought servers at the end of the horizon, as a credit in its last month."""
+"""Value of bought servers at the end of the horizon, as a credit in the first month after it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ PRICED = True
 
 
 def charge(line: SupplyLine, rates: Rates) -> Floats | float:
-    """USD by month (negative), all in the last month; residual interpolated linearly over age in years."""
+    """Nothing within the horizon."""
+    del line, rates
+    return 0.0
+
+
+def later(line: SupplyLine, rates: Rates) -> Floats | float:
+    """USD by month after the horizon (negative), all in the first; residual interpolated linearly over age in years."""
     if line.kind != "purchase":
         return 0.0
-    last = np.zeros(len(rates.month_hours))
-    last[-1] = 1.0
-    return -np.sum(line.arrivals * _share(rates), axis=-1, keepdims=True) * line.unit_price * last
+    first = np.zeros(len(rates.later_hours))
+    first[0] = 1.0
+    return -np.sum(line.arrivals * _share(rates), axis=-1, keepdims=True) * line.unit_price * first
 
 
 def factors(line: SupplyLine, rates: Rates) -> Factors:
@@ -33,7 +39,11 @@ def factors(line: SupplyLine, rates: Rates) -> Factors:
 
 def _share(rates: Rates) -> Floats:
     """Share of the price that comes back at the end of the horizon, by month of arrival (months,)."""
-    months = len(rates.month_hours)
-    age = (months - np.arange(months)) / MONTHS_PER_YEAR
+    months = rates.months
+    return share_left(rates, (months - np.arange(months)) / MONTHS_PER_YEAR)
+
+
+def share_left(rates: Rates, age: Floats | float) -> Floats:
+    """Share of its price that a server of some age (years) still fetches."""
     known = sorted({0.0: 1.0, **rates.residual}.items())
-    return np.interp(age, [year for year, _ in known], [part for _, part in known])
+    return np.asarray(np.interp(age, [year for year, _ in known], [part for _, part in known]))
