@@ -502,3 +502,7 @@ def test_old_exchange_rates_and_past_horizons_are_said(tmp_path):
     assert "the exchange rate of CNY is of" in warnings
     assert "the horizon starts in 2027-01, before the day of the plan, 2027-11-01" in warnings
     assert not load_text(SMALL, tmp_path).warnings
+
+
+def test_the_name_of_a_country_finds_its_region(tmp_path):
+    assert "did you mean de" in str(problems(bent("region: us", "region: germany"), tmp_path))

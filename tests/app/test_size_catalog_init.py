@@ -10,8 +10,8 @@ import pytest
 from adapters.scenario_world import shipped
 from flopwise.app.catalog import KINDS, counts, coverage, entry, is_stale, listing, quote_template
 from flopwise.app.day import checked_day
-from flopwise.app.init import QUESTIONS, applies, with_defaults, write
-from flopwise.app.size import Market, ServingQuestion, TrainingQuestion, platform_of, size_serving, size_training
+from flopwise.app.init import QUESTIONS, TIMEZONES, applies, with_defaults, write
+from flopwise.app.size import Market, ServingQuestion, TrainingQuestion, cheapest_steady, platform_of, size_serving, size_training
 from flopwise.catalog import load_catalogue
 from flopwise.catalog.offers import read_offers
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
@@ -206,7 +206,7 @@ def test_an_existing_file_is_not_replaced(tmp_path):
         {"model": "lama"},
         {"name": "x: y"},
         {"region": "mars"},
-        {"owned": "many dgx-h100"},
+        {"owned": "8 dgx-h1000"},
         {"traffic": "a lot"},
     ],
 )
@@ -239,3 +239,39 @@ def test_a_model_from_a_file(tmp_path):
 def test_the_template_of_quotes_is_read_back():
     offers = read_offers(quote_template(), origin="template", user_quote=True, catalogue=load_catalogue())
     assert {offer.kind.value for offer in offers} == {"purchase", "reserved", "spot", "hosted"}
+
+
+def test_init_takes_the_hours_of_the_region(tmp_path):
+    known = set(load_catalogue().regions)
+    assert set(TIMEZONES) == known
+    made = write(tmp_path / "s.yaml", {"region": "de", "work": "serving"})
+    (service,) = made.workloads
+    assert service.traffic.timezone == "Europe/Berlin"
+
+
+@pytest.mark.parametrize("text", ["8 dgx-h100", "8x dgx-h100", "8 x dgx-h100"])
+def test_init_reads_owned_servers_as_people_write_them(tmp_path, text):
+    (owned,) = write(tmp_path / "s.yaml", {"owned": text}).supply.owned
+    assert (owned.server, owned.count) == ("dgx-h100", 8)
+
+
+def test_init_refuses_owned_servers_that_are_not_told(tmp_path):
+    with pytest.raises(FlopwiseError, match="does not say which servers"):
+        write(tmp_path / "s.yaml", {"owned": "dgx-h100 8"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_adapters_train_with_the_batch_of_a_plan():
+    sized = size_training(TrainingQuestion(model="llama-3.1-8b", accelerator="h100-sxm", tokens=1e9, lora_rank=16))
+    assert any("global batch 500 k tokens" in text for text in sized.assumptions)
+    assert sized.prices
+    row = sized.training[0]
+    steady = cheapest_steady(sized.prices)
+    assert row.cost == pytest.approx(row.accelerator_hours * steady.usd_per_accelerator_hour)
+
+
+def test_serving_rows_stand_by_cost_and_say_who_sells_them():
+    rows = size_serving(ServingQuestion(model="llama-3.1-8b", accelerator="h100-sxm", rate=2.0)).serving
+    costs = [row.cost_per_month for row in rows]
+    assert costs == sorted(costs)
+    assert all(row.channel for row in rows)

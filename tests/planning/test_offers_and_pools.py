@@ -170,3 +170,9 @@ def test_stated_interruptions_of_a_spot_offer_count():
     assert spot(None) == pytest.approx(world.PARAMETERS["spot.interruptions_per_hour"])
     assert spot(0.0) == 0.0
     assert spot(0.4) == pytest.approx(0.4)
+
+
+def test_the_wider_area_that_would_allow_an_offer_is_named():
+    offers = [on_demand("cl", "box", "h100", 16.0, region="eu-west-1", user_quote=False)]
+    _, market = quoted(offers=offers, region="de")
+    assert market.excluded == ("1 offer of cl: outside region 'de' (region: eu or any allows them)",)

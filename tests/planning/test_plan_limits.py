@@ -258,3 +258,19 @@ def test_a_wide_gap_is_no_optimum(monkeypatch):
     assert made.status is Status.FEASIBLE
     assert any("more than the least possible" in text for text in made.warnings)
     assert made.summary.best_reference
+
+
+def test_of_budget_and_lead_time_the_least_budget_is_named_too():
+    fast = world.pretraining(tokens=2e11, days=45.0, start="2027-01")
+    made = world.plan(world.scenario(fast, channels=("oem",), capex_budget=1e5))
+    (entry,) = made.infeasibilities
+    assert entry.constraint == "several limits"
+    assert re.search(r"without the other limits it works with a capital budget of .* instead of 100 k USD", entry.remedy)
+
+
+def test_too_few_zones_for_the_headroom_are_said():
+    def said(zones: int) -> bool:
+        made = world.plan(world.scenario(world.service(peak=60.0, zones=zones)))
+        return any("loss of one of" in text for text in made.warnings)
+
+    assert [said(zones) for zones in (1, 2, 8)] == [False, True, False]

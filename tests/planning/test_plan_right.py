@@ -358,3 +358,24 @@ def test_memory_has_an_interval():
     for name in ("pretrain", "chat"):
         memory = made.figures[f"workloads.{name}.mode.memory"]
         assert memory.interval[0] < memory.value < memory.interval[1]
+
+
+def test_the_bill_of_materials_sums_to_what_is_charged():
+    made = world.plan(world.scenario(world.service(peak=90.0), months=24, channels=("oem",)))
+    charged = sum(line.amount for line in made.costs if line.component in {"hardware", "network", "storage"})
+    assert charged > 0
+    assert sum(item.amount or 0.0 for item in made.fabric) == pytest.approx(charged)
+
+
+def test_headroom_is_no_work():
+    made = world.plan(world.scenario(world.service(profile="flat"), owned=(world.owned(2),), channels=()))
+    more = world.plan(world.scenario(world.service(profile="flat"), owned=(world.owned(2),), channels=(), headroom=0.3))
+    assert made.figures["use.allocation"].value == pytest.approx(more.figures["use.allocation"].value)
+
+
+def test_the_amount_of_an_order_can_be_multiplied_again():
+    made = world.plan(world.scenario(world.service(peak=30.0), channels=("nebius",)))
+    for order in made.orders:
+        figure = made.figures[f"orders.{order.id}.amount"]
+        hours = float(figure.inputs["server-hours"].replace(",", ""))
+        assert hours * order.unit_price == pytest.approx(order.amount, rel=1e-3)

@@ -16,6 +16,15 @@ from flopwise.domain.calendar import month_index, month_name
 from flopwise.domain.scenario import Scenario
 from flopwise.ground.errors import FlopwiseError, ScenarioError, UnknownNameError
 
+#: Where the users of a region live, for the hours of their day; UTC elsewhere.
+TIMEZONES = {
+    "us": "America/New_York", "us-east": "America/New_York", "us-central": "America/Chicago", "us-texas": "America/Chicago",
+    "us-west": "America/Los_Angeles", "us-california": "America/Los_Angeles", "ca": "America/Toronto", "br": "America/Sao_Paulo",
+    "eu": "Europe/Berlin", "de": "Europe/Berlin", "fr": "Europe/Paris", "nl": "Europe/Amsterdam", "ie": "Europe/Dublin",
+    "uk": "Europe/London", "nordics": "Europe/Stockholm", "ae": "Asia/Dubai", "sa": "Asia/Riyadh", "in": "Asia/Kolkata",
+    "sg": "Asia/Singapore", "my": "Asia/Kuala_Lumpur", "cn": "Asia/Shanghai", "kr": "Asia/Seoul", "jp": "Asia/Tokyo",
+    "au": "Australia/Sydney",
+}  # fmt: skip
 TRAINING, SERVING, BOTH = "training", "serving", "both"
 WORK = (TRAINING, SERVING, BOTH)
 
@@ -112,7 +121,11 @@ def scenario_text(answers: Mapping[str, str], as_of: str) -> str:
     if work in {TRAINING, BOTH}:
         parts.append(_TRAINING.format(**_safe(answers), start=run_start))
     if work in {SERVING, BOTH}:
-        parts.append(_SERVING.format(**_safe(answers), amount=_traffic(answers["traffic"])))
+        parts.append(
+            _SERVING.format(
+                **_safe(answers), amount=_traffic(answers["traffic"]), timezone=TIMEZONES.get(answers["region"], "UTC")
+            )
+        )
     parts.append(_SUPPLY.format(**_safe(answers), stands=_owned(answers["owned"], as_of)))
     return "\n".join(parts)
 
@@ -184,7 +197,7 @@ _SERVING = """\
     traffic:
       {amount}
       profile: office-hours                # flat, office-hours, consumer or global
-      timezone: UTC
+      timezone: {timezone}
       growth: {{p10: 2 %/month, p50: 4 %/month, p90: 8 %/month}}
     lengths: {{input: {{mean: 1200, p95: 4000}}, output: {{mean: 250, p95: 800}}}}
     slo: {{ttft_p95: 1 s, tpot_p95: 50 ms}}"""

@@ -13,7 +13,11 @@ from flopwise.adapters.reports._words import Words
 #: Pattern to Chinese, with the groups of the pattern.
 _ZH: Mapping[str, str] = {
     r"up to (\S+) at once \((\S+)\), (\S+) on average while it runs: (.+)": r"同时至多 \1 台（\2），运行期间平均 \3 台：\4",
-    r"(.+); in use (.+) of the hours held": r"\1；占持有时间的 \2 在使用",
+    r"(.+); (\S+) to (\S+) servers in (\S+); in use (.+) of the hours held from then on": (
+        r"\1；\4 起由 \2 台增至 \3 台；此后占持有时间的 \5 在使用"
+    ),
+    r"(\S+): the loss of one of (\S+) zones takes (.+) of its capacity, more than the headroom of (.+): state more zones, or "
+    r"more headroom": r"\1：\2 个故障域失去一个即失去 \3 的容量，超过余量 \4：请增加故障域或余量",
     r"(\S+): up to (.+)": r"\1：至多 \2",
     r"(\S+) ready in (\S+)": r"\1 于 \2 就绪",
     r"a rate limit that holds the peak": "足以承受峰值的速率限额",
@@ -129,8 +133,8 @@ _ZH: Mapping[str, str] = {
     r"price, currency and number of accelerators": (
         r"您的报价 \1 每加速器 \2，而内置的 \3 条 \4（\5）报价中位数为 \6：请核对价格、币种与加速器数量"
     ),
-    r"left out: (\S+) offers? of (\S+): outside region '(\S+)' \(region: any allows them\)": (
-        r"已排除：\2 的 \1 条报价不在区域“\3”（设 region: any 可纳入）"
+    r"left out: (\S+) offers? of (\S+): outside region '(\S+)' \(region: (.+) allows them\)": (
+        r"已排除：\2 的 \1 条报价不在区域“\3”（region 设为 \4 可纳入）"
     ),
     r"left out: (\S+) offers? of (\S+): your quote stands for (\S+) x (\S+), (\S+) for (\S+) months": (
         r"已排除：\2 的 \1 条报价，由您的 \3 x \4 报价（\5，\6 个月）取代"
@@ -172,6 +176,10 @@ _ZH: Mapping[str, str] = {
     r"(.+) of (\S+) cannot be served in (\S+); (.+) bind together": r"\2 的 \1 在 \3 无法满足；共同约束：\4",
     r"(.+) of (\S+) cannot be served; (.+) bind together": r"\2 的 \1 无法满足；共同约束：\3",
     r"loosen (.+) together, or name more channels": r"请一并放宽 \1，或给出更多渠道",
+    r"without the other limits it works with a capital budget of (.+) instead of (.+) and a monthly budget of (.+) "
+    r"instead of (.+)": (r"若无其他限制，资本预算 \1（现 \2）与月度预算 \3（现 \4）可行"),
+    r"without the other limits it works with a capital budget of (.+) instead of (.+)": r"若无其他限制，资本预算 \1（现 \2）可行",
+    r"without the other limits it works with a monthly budget of (.+) instead of (.+)": r"若无其他限制，月度预算 \1（现 \2）可行",
     r"(\S+) does not fit into what is left of (\S+)'s power": r"\1 超出 \2 剩余的电力",
     r"(\S+) needs (\S+) x (\S+) at once, (.+) of servers; the power of (\S+) \((.+)\) leaves room for (\S+)": (
         r"\1 需要同时 \2 x \3（服务器 \4）；\5 的电力（\6）仅容 \7 台"

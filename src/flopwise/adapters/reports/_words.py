@@ -95,7 +95,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "memory": ("Memory on the worst accelerator", "最满加速器的显存"),
     "runners_up": ("Runners-up, and why they lost", "备选方式及落选原因"),
     "refusals": ("Why other platforms cannot run it", "其他平台不可行的原因"),
-    "unit_price": ("USD per 1M tokens at full use", "满载时美元/百万词元"),
+    "unit_price": ("USD per 1M tokens, new and at full use", "新购或新租满载时美元/百万词元"),
     "platform": ("Platform", "平台"),
     "accelerators": ("Accelerators", "加速器数"),
     "verdict": ("Verdict", "结论"),

@@ -167,7 +167,10 @@ def _check_region(gather: Gather, name: object) -> None:
     if not isinstance(name, str) or name == ANY_REGION or region_facts_id(gather, name):
         return
     known = [*gather.catalogue.regions, ANY_REGION]
-    gather.refuse(("supply", "region"), str(UnknownNameError("region", name, known)), f"one of {', '.join(known)}")
+    # People write the name of a country where the catalogue has its code.
+    named = [item.id for item in gather.catalogue.regions.values() if name.lower() in item.name.lower()]
+    guess = f"unknown region {name!r}; did you mean {' or '.join(named)}?" if named else ""
+    gather.refuse(("supply", "region"), guess or str(UnknownNameError("region", name, known)), f"one of {', '.join(known)}")
 
 
 def region_facts_id(gather: Gather, name: str) -> str | None:

@@ -93,7 +93,7 @@ def concurrency_rate(concurrency: float, request: Request) -> tuple[RequestsPerS
 def in_flight(rate: RequestsPerSecond, request: Request) -> str:
     """Concurrency that a rate means when the promises are just kept, as the end of a sentence."""
     time = request.service_time
-    return f"; x {show(time, 's')} in service (promises just kept) = {rate * time:.3g} in flight"
+    return f"; x {show(time, 's')} in service (promises just kept) = {rate * time:,.{0 if rate * time >= 10 else 2}f} in flight"
 
 
 def origin_of(

@@ -1,14 +1,14 @@
 """Bill of materials of the servers bought for each site: servers, switches, cables, storage, racks.
 
 The network is counted as one non-blocking rail-optimised Clos per kind of server and site, with the cheapest listed
-switch per port that is fast enough. The ledger charges the network by its share of the server price; the counts here
-show what that share has to buy.
+switch per port that is fast enough. The ledger charges the network by its share of the server price; what the counted
+items leave of that share stands for cables, optics and installation, so that the bill sums to what is charged.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flopwise.catalog import Catalogue
 from flopwise.domain.hardware import Server, Switch
@@ -20,12 +20,15 @@ from flopwise.planning.fabric.clos import Clos, clos
 RACK_UNITS = 42
 
 
-def bill_of_materials(bought: Mapping[tuple[str, str], tuple[int, float]], catalogue: Catalogue) -> tuple[BillItem, ...]:
+def bill_of_materials(
+    bought: Mapping[tuple[str, str], tuple[int, float]], catalogue: Catalogue, network_share: float
+) -> tuple[BillItem, ...]:
     """Items by site.
 
     Args:
         bought: (site, server id) to servers bought in all, and what they cost together (USD).
         catalogue: servers and switches.
+        network_share: of the server price, what the ledger charges for the network.
 
     Complexity: kinds of server times switches.
     """
@@ -45,7 +48,9 @@ def bill_of_materials(bought: Mapping[tuple[str, str], tuple[int, float]], catal
                 source=server.power.source,
             )
         )
-        items.extend(_network(site, server, count, catalogue))
+        network = _network(site, server, count, catalogue)
+        items.extend(network)
+        items.append(_network_rest(site, server, amount * network_share, network))
         items.append(_storage(site, server, count, catalogue))
         items.append(_racks(site, server, count))
     return tuple(items)
@@ -77,6 +82,23 @@ def _network(site: str, server: Server, count: int, catalogue: Catalogue) -> lis
         ),
         _cables(site, server, fabric),
     ]
+
+
+def _network_rest(site: str, server: Server, charged: float, counted: Sequence[BillItem]) -> BillItem:
+    """What the counted items leave of the share that is charged; less than nothing where they cost more."""
+    listed = sum(item.amount or 0.0 for item in counted)
+    over = "; the listed switches cost more than this share" if listed > charged else ""
+    return BillItem(
+        site=site,
+        item="network, rest",
+        description=f"optics, cables and installation for {server.id}: {show(charged, 'USD')} less what is listed{over}",
+        count=1,
+        unit_price=None,
+        amount=charged - listed,
+        power=0.0,
+        rack_units=0.0,
+        source="share of the server price (network.price_share)",
+    )
 
 
 def _switch(rate: float, catalogue: Catalogue) -> Switch | None:

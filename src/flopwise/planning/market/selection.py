@@ -143,7 +143,8 @@ def _exclusion(offer: Offer, scenario: Scenario, barred: Mapping[int, str], mont
     """Why an offer may not be used in any month, or nothing."""
     region = scenario.supply.region
     if not in_region(offer.region, region):
-        return f"outside region {region!r} (region: any allows them)"
+        wider = [area for area, parts in _AREAS.items() if region.lower() in parts and in_region(offer.region, area)]
+        return f"outside region {region!r} (region: {' or '.join([*wider, ANY_REGION])} allows them)"
     return f"export: {barred[0]}" if len(barred) == len(months) else ""
 
 

@@ -220,7 +220,8 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
                 inputs={"cash for pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},
             )
         )
-        used = sum(world.used_hours.values())
+        headroom = world.problem.headroom
+        used = sum(world.used_hours.values()) / (1 + headroom)
         figures.append(
             Figure(
                 id="use.allocation",
@@ -229,8 +230,12 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
                 interval=exact(used / hours),
                 evidence=Evidence.COMPUTED,
                 label="Share of accelerator-hours with work on them",
-                formula="used hours / hours held or rented",
-                inputs={"used hours": f"{used:,.0f}", "hours held or rented": f"{hours:,.0f}"},
+                formula="planned hours / (1 + headroom) / hours held or rented",
+                inputs={
+                    "planned hours": f"{used * (1 + headroom):,.0f}",
+                    "headroom": show(headroom, "1"),
+                    "hours held or rented": f"{hours:,.0f}",
+                },
             )
         )
     return figures

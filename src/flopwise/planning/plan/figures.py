@@ -56,6 +56,8 @@ def _order(order: PlanOrder, world: World) -> Figure:
         "spot": "server-hours x price per server-hour",
     }
     inputs = {"servers": str(order.servers)} if order.servers else {}
+    if contract is not None and order.kind != "purchase":
+        inputs["server-hours"] = f"{order.amount / contract.usd:,.0f}"
     return Figure(
         id=f"orders.{order.id}.amount",
         value=order.amount,
@@ -63,7 +65,7 @@ def _order(order: PlanOrder, world: World) -> Figure:
         interval=around(order.amount, spread),
         evidence=backing(world.problem, world.sourced, lines),
         label=f"{order.kind} of {order.server or order.channel} from {order.channel}",
-        formula=formulas.get(order.kind, "servers x hours of the term x price per server-hour"),
+        formula=formulas.get(order.kind, "server-hours of the whole terms x price per server-hour"),
         inputs={**inputs, "price": f"{show(order.unit_price, f'USD/{order.price_per}')}", "from": order.arrives},
         sources=(order.source,),
     )

@@ -146,8 +146,23 @@ def _binding_limit(world: World, names: list[str], missing: dict[str, float], ti
         remedy = "no limit of the scenario alone explains it: name more channels, or another region"
         return [_entry(world, name, missing[name], "what is offered does not suffice", "offers", remedy) for name in names]
     both = f"{', '.join(lifted[:-1])} and {lifted[-1]}"
-    remedy = f"loosen {both} together, or name more channels"
+    remedy = f"loosen {both} together, or name more channels{_least_beside(world, lifted)}"
     return [_entry(world, name, missing[name], f"{both} bind together", "several limits", remedy) for name in names]
+
+
+def _least_beside(world: World, lifted: Sequence[str]) -> str:
+    """The least budget that works when the other limits that bind are lifted, as the end of a sentence."""
+    if "budget" not in lifted:
+        return ""
+    freed = world.problem
+    for limit in _LIMITS:
+        if limit.name in lifted and limit.name != "budget":
+            freed = limit.lift(freed)
+    factor = least_budget(freed)
+    if factor is None:
+        return ""
+    parts = [_least(world, name, factor) for name in _BUDGETS if getattr(world.problem.supply, name) is not None]
+    return f"; without the other limits it works with {' and '.join(parts)}"
 
 
 def _served(problem: Problem, names: Sequence[str], time_limit: float) -> Sourced | None:

@@ -112,10 +112,13 @@ def _elastic(world: World) -> list[_Draft]:
 def _why_held(world: World, number: int, month: int) -> str:
     use = world.use[number]
     held = use.owned + use.purchased + use.reserved
-    busy = float((use.used_mean[month:] * world.hours[month:]).sum()) / max(
-        float(world.hours[month:].sum(axis=1) @ held[month:]), 1e-9
+    used = float((use.used_mean[month:] * world.hours[month:]).sum()) / (1 + world.problem.headroom)
+    busy = used / max(float(world.hours[month:].sum(axis=1) @ held[month:]), 1e-9)
+    before = held[month - 1] if month else use.owned[0]
+    return (
+        f"{_workloads(world, number)}; {before:.0f} to {held[month]:.0f} servers in {world.months[month]}; "
+        f"in use {show(min(busy, 1.0), '1')} of the hours held from then on"
     )
-    return f"{_workloads(world, number)}; in use {show(min(busy, 1.0), '1')} of the hours held"
 
 
 def _workloads(world: World, number: int) -> str:
@@ -258,7 +261,7 @@ def bill(world: World) -> tuple[BillItem, ...]:
         if count:
             before = bought.get((pool.place, pool.server), (0, 0.0))
             bought[pool.place, pool.server] = (before[0] + count, before[1] + count * pool.purchases[index].usd)
-    return bill_of_materials(bought, world.catalogue)
+    return bill_of_materials(bought, world.catalogue, world.problem.rates.network_share)
 
 
 def risk_rows(world: World) -> tuple[Concentration, ...]:

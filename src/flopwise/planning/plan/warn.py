@@ -9,6 +9,7 @@ import numpy as np
 from flopwise.domain.offer import Offer, OfferKind
 from flopwise.domain.plan import Concentration
 from flopwise.domain.provenance import Evidence
+from flopwise.domain.workload import ServingWorkload
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import show
 from flopwise.planning.plan import demand_rows
@@ -34,6 +35,7 @@ def warnings(world: World, risk: Sequence[Concentration]) -> tuple[str, ...]:
         *_power(world),
         *_evidence(world),
         *_hosted(world),
+        *_zones(world),
         *_channel(world),
         *_odd_quotes(world),
         *_early_quotes(world),
@@ -97,6 +99,18 @@ def _commitment(world: World) -> list[str]:
                 "or it fits no work"
             )
     return warnings
+
+
+def _zones(world: World) -> list[str]:
+    """Services whose zones are so few that the headroom does not carry the loss of one."""
+    own = {use.workload for number, use in enumerate(world.problem.uses) if world.work_share[number] > _LITTLE}
+    return [
+        f"{item.name}: the loss of one of {item.zones} zones takes {1 / item.zones:.0%} of its capacity, more than the headroom "
+        f"of {world.problem.headroom:.0%}: state more zones, or more headroom"
+        for item in world.scenario.workloads
+        if isinstance(item, ServingWorkload) and item.name in own and item.zones > 1
+        if 1 / item.zones > world.problem.headroom / (1 + world.problem.headroom)
+    ]
 
 
 def _hosted(world: World) -> list[str]:

@@ -234,6 +234,6 @@ def _per_million(
         interval=around(value, spread),
         evidence=evidence,
         label=f"{name}: cost per million tokens {words}",
-        formula="cash for the workload / tokens x 1e6; idle hours of a pool fall on the work that uses it",
+        formula="cash for the workload / tokens x 1e6; idle hours of a pool, headroom included, fall on the work that uses it",
         inputs={"cash for the workload": show(cost, "USD"), "tokens": show(tokens, "tokens")},
     )

@@ -177,7 +177,7 @@ def _print_training(rows: tuple[SizedTraining, ...]) -> None:
 
 
 def _print_serving(rows: tuple[SizedServing, ...]) -> None:
-    columns = ("", "replica", "accel.", "req/s", "TTFT p95", "TPOT p95", "replicas", "all", "USD/mo.", "USD/1M", "from")
+    columns = ("", "replica", "accel.", "req/s", "TTFT p95", "TPOT p95", "replicas", "all", "USD/mo.", "USD/1M out", "from")
     body = [
         (
             str(number),
