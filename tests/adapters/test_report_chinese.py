@@ -51,6 +51,8 @@ def said(plan: Plan) -> list[str]:
     found += [line for row in plan.demand for line in row.derivation]
     found += [text for line in plan.headroom.lines for text in (line.name, line.reason)]
     found += [figure.label for figure in plan.figures.values()]
+    found += [text for row in plan.assumptions for text in (row.low, row.high)]
+    found += ["; ".join(row.derivation) for row in plan.demand]
     found += [text for item in plan.refusals for text in (item.message, item.remedy)]
     return [text for text in found if text]
 
@@ -60,3 +62,8 @@ def test_every_sentence_of_a_plan_has_its_chinese(case):
     zh = Words("zh")
     left = sorted({text for text in said(world.plan(CASES[case]())) if ENGLISH.search(COMMAND.sub("", phrase(text, zh)))})
     assert not left, "\n".join(left)
+
+
+def test_a_sentence_with_a_semicolon_is_found_among_others():
+    text = "10 req/s stated; x 12 s in service (promises just kept) = 120 in flight; chosen in pool"
+    assert phrase(text, Words("zh")) == "给定 10 req/s；乘以服务时间 12 s（恰好满足承诺）= 120 个并发；选用于 pool"

@@ -122,7 +122,7 @@ def _assumptions(page: Page, caption: str, rows: list[PlanAssumption]) -> Markup
         (
             tag("code", row.assumption.path),
             row.assumption.value,
-            f"{row.low} – {row.high}" if row.low or row.high else "–",
+            f"{phrase(row.low, words)} – {phrase(row.high, words)}" if row.low or row.high else "–",
             weight(row, words),
             phrase(row.assumption.reason, words),
             row.assumption.source,

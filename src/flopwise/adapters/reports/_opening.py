@@ -63,9 +63,9 @@ def do_now(page: Page) -> Markup:
     ranked = sorted(plan.orders, key=lambda order: (order.order_by, order.id))
     columns = (
         Column(head=words("what")),
-        Column(head=words("count"), number=True),
         Column(head=words("order_by")),
         Column(head=words("money"), number=True),
+        Column(head=words("count"), number=True),
         Column(head=words("arrives")),
         Column(head=words("channel")),
         Column(head=words("why_now")),
@@ -88,7 +88,7 @@ def _order(page: Page, order: PlanOrder) -> tuple[object, ...]:
     if order.lead_weeks:
         order_by.append(tag("div", words("lead", weeks=f"{order.lead_weeks:.0f}"), class_="quiet"))
     arrives = tag("span", words.month(order.arrives), class_="date")
-    return (what, count, join(order_by), join(amount), arrives, order.channel, phrase(order.why, words), waits)
+    return (what, join(order_by), join(amount), count, arrives, order.channel, phrase(order.why, words), waits)
 
 
 def four(page: Page) -> Markup:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from flopwise.adapters.reports._drawing import Sketch, on_page
 from flopwise.adapters.reports._markup import Markup, anchor, esc, join, tag
+from flopwise.adapters.reports._phrases import phrase
 from flopwise.adapters.reports._theme import Spec
 from flopwise.adapters.reports._words import Words
 from flopwise.domain.plan import Plan, PlanAssumption
@@ -109,7 +110,7 @@ def paid_and_credited(cash: Mapping[str, float], npv: Mapping[str, float]) -> tu
 def weight(row: PlanAssumption, words: Words) -> str:
     """How much an assumption weighs: what it breaks, or how far it moves the total."""
     if row.breaks:
-        return words("breaks_at", at=row.breaks)
+        return words("breaks_at", at=phrase(row.breaks, words))
     return words("not_varied") if row.swing is None else money(abs(row.swing))
 
 

@@ -24,6 +24,8 @@ _AT_ONCE = 700
 #: In models with more columns they stay in parts: the ledger rounds them up, and the gap says what that costs.
 _LARGEST = 50_000
 _TIDYINGS = 3
+#: With the orders held the months come apart, and hours by the hour are soon placed nearer to the least cost.
+_FINER = 0.05
 #: Work that is not done costs so many times the whole plan, or so much (USD) where that is not known, when a problem is
 #: too large for exact answers; these end at a wider gap.
 _DEAR, _DEAREST, _WIDE = 10.0, 1e9, 0.05
@@ -103,7 +105,7 @@ def _again(
     model.hold(*before)
     for columns in without:
         model.linear.fix(columns, 0.0)
-    solution = model.linear.solve(gap=gap, time_limit=time_limit)
+    solution = model.linear.solve(gap=gap * _FINER, time_limit=time_limit)
     return None if solution.status is SolveStatus.INFEASIBLE else (model, solution)
 
 
