@@ -93,7 +93,7 @@ def test_too_large(tmp_path):
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(InputFileError, match="no such file"):
         read_document(tmp_path / "absent.yaml")
-    with pytest.raises(InputFileError, match="cannot be read"):
+    with pytest.raises(InputFileError, match="a folder, no scenario file"):
         read_document(tmp_path)
 
 
