@@ -91,7 +91,7 @@ def test_site_power_binds_and_the_power_that_works_is_stated():
 
 
 def test_a_quota_binds_and_the_quota_that_works_is_stated():
-    offers = [replace(item, max_servers=2) for item in world.shipped() if item.kind == "on-demand"]
+    offers = [replace(item, max_servers=1) for item in world.shipped() if item.kind == "on-demand"]
     made = world.plan(world.scenario(world.service(peak=300.0), channels=("aws", "nebius")), offers)
     assert made.status is Status.INFEASIBLE
     assert made.infeasibilities[0].constraint == "quota"

@@ -145,6 +145,9 @@ ZH: Mapping[str, str] = {
     r"added there; check the power or the servers": (
         r"\1 现有服务器（含网络与存储）最高功耗 \2，超过其电力 \3：无法再增加；请核对电力或服务器数量"
     ),
+    r"your quote (\S+) is not used: its first month, term, cap or size does not suit (.+)": (
+        r"未采用您的报价 \1：其起始月、合约期、上限或规模不适合 \2"
+    ),
     r"your quote (\S+) is dated (\S+), after the day of the plan \((\S+)\): check its date": (
         r"您的报价 \1 日期为 \2，晚于方案日期 \3：请核对日期"
     ),

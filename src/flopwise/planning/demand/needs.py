@@ -134,8 +134,9 @@ def _launch_month(name: str, launch: Launch | None, months: Sequence[str], warni
 def _serving_need(workload: ServingWorkload, months: Sequence[str], blocks: Blocks, starts: int, as_of: str) -> ServingNeed:
     traffic = workload.traffic
     shape = _shape(traffic, as_of)
-    grown = traffic.peak * (1 + traffic.growth.p50) ** np.arange(len(months))
-    peak = np.where(np.arange(len(months)) >= starts, grown, 0.0)
+    # A service that launches within the horizon starts with its stated peak.
+    age = np.arange(len(months)) - starts
+    peak = np.where(age >= 0, traffic.peak * (1 + traffic.growth.p50) ** np.maximum(age, 0), 0.0)
     return ServingNeed(workload=workload, shape=shape, rate=np.outer(peak, block_means(shape, blocks, months)), peak=peak)
 
 

@@ -9,6 +9,7 @@ contract, and the cheapest of those, stands for all; regions of the user's quote
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,15 +31,17 @@ _PRICE_SPREAD = {"high": 0.05, "medium": 0.15, "low": 0.30}
 #: Area by the beginning of a cloud region's name. "eu" also covers the countries of the European Union listed here.
 _AREAS = {
     "us": ("us", "northamerica-us"),
-    "eu": ("eu", "europe-", "fin-", "de", "fr", "fi", "se", "ie", "nl"),
+    "eu": ("eu", "europe", "fin", "de", "fr", "fi", "se", "ie", "nl"),
     "cn": ("cn",),
-    "jp": ("jp", "asia-northeast1", "asia-northeast2", "ap-northeast-1"),
-    "in": ("in", "asia-south1", "asia-south2", "ap-south"),
-    "sg": ("sg", "asia-southeast1", "ap-southeast-1"),
+    "jp": ("jp", "asia-northeast1", "asia-northeast2", "asia-northeast-1", "ap-northeast-1", "ap-northeast-3", "ap-tokyo"),
+    "in": ("in", "asia-south1", "asia-south2", "ap-south", "ap-mumbai"),
+    "sg": ("sg", "asia-southeast1", "ap-southeast-1", "ap-singapore"),
     "uk": ("uk", "europe-west2", "eu-west-2"),
     "ca": ("ca", "northamerica-northeast"),
-    "au": ("au", "australia-", "ap-southeast-2"),
+    "au": ("au", "australia", "ap-southeast-2", "ap-sydney"),
 }
+#: European regions of clouds that lie outside the European Union: London and Zurich.
+_NOT_IN_AREA = {"eu": ("europe-west2", "eu-west-2", "europe-west6", "eu-central-2", "uk", "eu-zurich")}
 #: Offers that are delivered or answered wherever the customer is.
 _WORLDWIDE = frozenset({"", "all", "any", "global", "worldwide"})
 
@@ -154,7 +157,20 @@ def in_region(offered: str, wanted: str) -> bool:
 
 
 def _lies_in(place: str, area: str) -> bool:
-    return place.lower() == area.lower() or place.lower().startswith(_AREAS.get(area.lower(), (area.lower(),)))
+    """Whether a place is an area, or its name goes on from one of the area's names."""
+    place, area = place.lower(), area.lower()
+    if any(_goes_on(place, outside) for outside in _NOT_IN_AREA.get(area, ())):
+        return False
+    return place == area or any(_goes_on(place, name) for name in _AREAS.get(area, (area,)))
+
+
+def _goes_on(place: str, name: str) -> bool:
+    """Whether a place is a name, or the name with a hyphen, a number or the letter of a zone behind it.
+
+    >>> _goes_on("us-east-1", "us"), _goes_on("europe", "eu"), _goes_on("seoul", "se")
+    (True, False, False)
+    """
+    return re.fullmatch(rf"{re.escape(name)}(-.*|\d+|[a-z])?", place) is not None
 
 
 def export_bar(accelerator: Accelerator, region: str, month: str) -> str:

@@ -8,11 +8,12 @@ from types import ModuleType
 import numpy as np
 
 from flopwise.domain.plan import PlanAssumption
-from flopwise.domain.provenance import Evidence, Figure
+from flopwise.domain.provenance import Figure
 from flopwise.ground.units import show
 from flopwise.planning.cost.ledger import CREDIT, components
 from flopwise.planning.plan.backing import backing
-from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative, rests_on
+from flopwise.planning.plan.demand_rows import main_mode
+from flopwise.planning.plan.uncertainty import Uncertainty, around, relative, rests_on
 from flopwise.planning.plan.world import STANDING, World
 from flopwise.planning.sourcing.lines import PlanLine
 
@@ -216,7 +217,7 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
                 interval=around(value, spread),
                 evidence=backing(world.problem, world.sourced, (item for item in world.lines if item.pool is not None)),
                 label="Cost per accelerator-hour held or rented",
-                formula="cash for pools / accelerator-hours; fees of commitments that no use covers are not in it",
+                formula="cash for pools in the horizon / accelerator-hours; fees of commitments that no use covers are not in it",
                 inputs={"cash for pools": show(pools_cost, "USD"), "accelerator-hours": f"{hours:,.0f}"},
             )
         )
@@ -227,8 +228,8 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
                 id="use.allocation",
                 value=used / hours,
                 unit="1",
-                interval=exact(used / hours),
-                evidence=Evidence.COMPUTED,
+                interval=_use_interval(world, used / hours),
+                evidence=backing(world.problem, world.sourced, (item for item in world.lines if item.pool is not None)),
                 label="Share of accelerator-hours with work on them",
                 formula="planned hours / (1 + headroom) / hours held or rented",
                 inputs={
@@ -239,3 +240,17 @@ def _unit_costs(world: World, spread: tuple[float, float]) -> list[Figure]:
             )
         )
     return figures
+
+
+def _use_interval(world: World, share: float) -> tuple[float, float]:
+    """Share of the hours with work on them if all modes are as fast, or as slow, as their intervals say."""
+    hours: dict[str, float] = {}
+    for (name, _), used in world.used_hours.items():
+        hours[name] = hours.get(name, 0.0) + used
+    whole = sum(hours.values()) or 1.0
+    modes = {name: main_mode(world, name) for name in hours}
+    low, high = (
+        sum(used * (mode.rate / mode.interval[side] if (mode := modes[name]) else 1.0) for name, used in hours.items()) / whole
+        for side in (1, 0)
+    )
+    return (share * low, min(share * high, 1.0))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -96,7 +97,8 @@ def solve_all(problem: Problem, *, gap: float, time_limit: float) -> dict[str, S
         for name, future in (early | late).items():
             with suppress(SolverError):  # A reference that is not solved in time is left out.
                 answers[name] = future.result()
-    answers[PLAN] = min((best, *answers.values()), key=lambda answer: _order(problem, answer))
+    # Whichever answer is taken, no plan can cost less than the bound of the problem that allows everything.
+    answers[PLAN] = replace(min((best, *answers.values()), key=lambda answer: _order(problem, answer)), bound=best.bound)
     return answers
 
 
@@ -112,7 +114,7 @@ def _within(answer: Sourced, allowed: Allowed) -> bool:
 
 
 def _order(problem: Problem, answer: Sourced) -> tuple[float, float]:
-    """Less unmet demand first (to a millionth), then less cost."""
+    """Less unmet demand first (to a hundred-thousandth), then less cost."""
     ledger = make_ledger([item.line for item in plan_lines(problem, answer)], problem.rates)
     return (round(sum(answer.unmet.values()), 5), ledger.npv)
 
@@ -214,7 +216,7 @@ def _owned_share(world: World, bought: Candidate, rented: Candidate, years: floa
     assert bought.contract is not None  # noqa: S101 - filtered by the caller
     owning = owning_per_hour(world, bought.pool, bought.contract, years)
     # Both per unit of work: a faster server may cost more an hour and less a token.
-    return break_even_utilisation(owning * bought.choice.servers / (bought.rate * HOUR), rented.unit_cost)
+    return break_even_utilisation(owning * bought.servers / (bought.rate * HOUR), rented.unit_cost)
 
 
 def _caveat(*items: Candidate) -> str:
@@ -265,11 +267,11 @@ def _hosting(world: World, workload: ServingWorkload) -> list[BreakEven]:
     if not hosted or not own:
         return []
     api = min(hosted, key=lambda use: use.usd_per_request)
-    costs = {id(item): _replica_per_hour(item, world.problem.rates) for item in own}
+    costs = {id(item): _deployment_per_hour(item, workload.zones, world.problem.rates) for item in own}
     smallest = min(own, key=lambda item: costs[id(item)])
     tokens = workload.input.mean + workload.output.mean
     per_million = api.usd_per_request / tokens * MILLION_TOKENS
-    deployment = costs[id(smallest)] * workload.zones
+    deployment = costs[id(smallest)]
     value = hosted_break_even_tokens(deployment, price_per_million=per_million, hours_per_day=HOURS_PER_DAY)
     able = smallest.rate * tokens * workload.zones * HOUR * HOURS_PER_DAY
     limit = "" if able >= value else f"; that deployment serves {show(able, 'tokens')} a day, so it never gets there"
@@ -292,6 +294,7 @@ def _hosting(world: World, workload: ServingWorkload) -> list[BreakEven]:
     ]
 
 
-def _replica_per_hour(item: Candidate, rates: Rates) -> float:
+def _deployment_per_hour(item: Candidate, zones: int, rates: Rates) -> float:
+    """USD per hour of the whole servers that one replica in each zone takes."""
     assert item.contract is not None  # noqa: S101 - filtered by the caller
-    return hourly_cost(item.pool, item.contract, rates) * item.choice.servers
+    return hourly_cost(item.pool, item.contract, rates) * math.ceil(item.servers * zones - _NOTHING)

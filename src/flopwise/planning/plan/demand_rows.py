@@ -39,11 +39,12 @@ def _serving_row(world: World, need: ServingNeed) -> DemandRow:
     per_request = tokens * float(forward_flops(workload.model, tokens))
     cache = kv_bytes_per_token(workload.model, workload.kv_precision)
     means = (need.rate * world.hours).sum(axis=1) / world.hours.sum(axis=1)
+    first = int(need.active.argmax())
     derivation = (
         workload.traffic.derivation,
         (
-            f"growth {show(workload.traffic.growth.p50, '1')} a month: {show(need.peak[0], 'req/s')} in {world.months[0]} to "
-            f"{show(need.peak[-1], 'req/s')} in {world.months[-1]} at the peak, "
+            f"growth {show(workload.traffic.growth.p50, '1')} a month: {show(need.peak[first], 'req/s')} in "
+            f"{world.months[first]} to {show(need.peak[-1], 'req/s')} in {world.months[-1]} at the peak, "
             f"{show(float(means.mean()), 'req/s')} on average ({workload.traffic.profile} days in {workload.traffic.timezone})"
         ),
         (

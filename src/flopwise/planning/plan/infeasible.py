@@ -66,11 +66,11 @@ def _fits_nowhere(world: World, name: str, share: float) -> Infeasibility:
     refusals = [item for item in world.considered.refusals if item.workload == name]
     usable = [item for item in world.considered.candidates if item.workload == name]
     if usable:
-        best = min(usable, key=lambda item: item.choice.servers)
-        if all(item.contract is None or item.pool.room < item.choice.servers for item in usable):
-            return _no_room(name, share, min(usable, key=lambda item: item.pool.power * item.choice.servers))
+        best = min(usable, key=lambda item: item.servers)
+        if all(item.contract is None or item.pool.room < item.servers for item in usable):
+            return _no_room(name, share, min(usable, key=lambda item: item.pool.power * item.servers))
         message = (
-            f"{name} needs {math.ceil(best.choice.servers)} x {best.pool.server} at once "
+            f"{name} needs {math.ceil(best.servers)} x {best.pool.server} at once "
             f"({best.choice.mode.accelerators} accelerators); no contract of the scenario can hold that many"
         )
         return Infeasibility(
@@ -105,7 +105,7 @@ def _no_room(name: str, share: float, least: Candidate) -> Infeasibility:
     """No site has the power for the smallest gang or replica."""
     site = least.pool.site
     assert site is not None  # noqa: S101 - only sites have a limited room
-    servers = math.ceil(least.choice.servers)
+    servers = math.ceil(least.servers)
     message = (
         f"{name} needs {servers} x {least.pool.server} at once, {show(servers * least.pool.power, 'W')} of servers; "
         f"the power of {site.name} ({show(site.power or 0.0, 'W')}) leaves room for {least.pool.room:.0f}"
@@ -219,11 +219,7 @@ def _at_once(problem: Problem) -> Problem:
     def soon(contract: Contract) -> Contract:
         return replace(contract, first=0)
 
-    pools = tuple(
-        replace(pool, purchases=tuple(map(soon, pool.purchases)), reservations=tuple(map(soon, pool.reservations)))
-        for pool in problem.pools
-    )
-    return replace(problem, pools=pools)
+    return with_contracts(problem, soon)
 
 
 def _lead_time_remedy(world: World, _answer: Sourced, _freed: Problem) -> str:

@@ -155,7 +155,7 @@ def _with_lead(kinds: frozenset[OfferKind]) -> Callable[[World, Problem, float],
         def changed(contract: Contract) -> Contract:
             if contract.offer.kind not in kinds or contract.offer.lead_time is not None:
                 return contract
-            first = max(contract.first, arrival_offset(world.scenario, weeks))
+            first = max(contract.earliest, arrival_offset(world.scenario, weeks))
             return contract if first == contract.first else replace(contract, first=first)
 
         return with_contracts(problem, changed)

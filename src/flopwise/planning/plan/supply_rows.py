@@ -112,8 +112,8 @@ def _elastic(world: World) -> list[_Draft]:
 def _why_held(world: World, number: int, month: int) -> str:
     use = world.use[number]
     held = use.owned + use.purchased + use.reserved
-    used = float((use.used_mean[month:] * world.hours[month:]).sum()) / (1 + world.problem.headroom)
-    busy = used / max(float(world.hours[month:].sum(axis=1) @ held[month:]), 1e-9)
+    at_work = np.minimum(use.used_mean / (1 + world.problem.headroom), held[:, np.newaxis])
+    busy = float((at_work[month:] * world.hours[month:]).sum()) / max(float(world.hours[month:].sum(axis=1) @ held[month:]), 1e-9)
     before = held[month - 1] if month else use.owned[0]
     return (
         f"{_workloads(world, number)}; {before:.0f} to {held[month]:.0f} servers in {world.months[month]}; "

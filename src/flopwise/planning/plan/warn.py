@@ -209,7 +209,9 @@ def _why_not(world: World, mine: Sequence[Candidate]) -> str:
         if drawn:
             best = min((item for item in mine if item.workload == name), key=lambda item: item.unit_cost)
             return _compared(name, best, min(drawn))
-    return f"what stands already does the work that it could do ({', '.join(names)})"
+    if any(pool.owned.any() for pool in world.problem.pools):
+        return f"what stands already does the work that it could do ({', '.join(names)})"
+    return f"its first month, term, cap or size does not suit {', '.join(names)}"
 
 
 def _drawn_on(world: World, name: str) -> list[tuple[float, str, bool]]:

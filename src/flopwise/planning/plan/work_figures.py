@@ -16,10 +16,12 @@ from flopwise.perf.constants import KNEE, MEMORY_INTERVAL
 from flopwise.perf.evidence import interval
 from flopwise.planning.demand.modes import Reliability, recovery
 from flopwise.planning.demand.needs import requests_in
-from flopwise.planning.plan.backing import backing
+from flopwise.planning.plan.backing import backing, weakest
 from flopwise.planning.plan.demand_rows import main_mode, training_token_flops
 from flopwise.planning.plan.uncertainty import Uncertainty, around, exact, relative
 from flopwise.planning.plan.world import World
+from flopwise.planning.sourcing.choose import pool_rate
+from flopwise.planning.sourcing.problem import Use
 
 #: Work is counted in units of 10^15 FLOP/s for an hour.
 PFLOP_HOUR = PETA * HOUR
@@ -43,7 +45,7 @@ _DETAIL_UNITS = {
 def workload_figures(world: World, row: DemandRow, uncertainty: Uncertainty) -> list[Figure]:
     """Figures of one workload, by the ids ``workloads.<name>.*``."""
     name = row.workload
-    key = f"workloads.{name}"
+    key, mode = f"workloads.{name}", main_mode(world, name)
     figures = [
         Figure(
             id=f"{key}.demand.work",
@@ -69,8 +71,8 @@ def workload_figures(world: World, row: DemandRow, uncertainty: Uncertainty) -> 
             id=f"{key}.unmet",
             value=row.unmet_share,
             unit="1",
-            interval=exact(row.unmet_share),
-            evidence=Evidence.COMPUTED,
+            interval=_unmet_interval(world, row),
+            evidence=weakest([Evidence.COMPUTED, *([mode.evidence] if mode is not None else [])]),
             label=f"{name}: share of the work that the plan cannot do",
             formula="unmet work / work",
             inputs={
@@ -80,10 +82,19 @@ def workload_figures(world: World, row: DemandRow, uncertainty: Uncertainty) -> 
             },
         ),
     ]
-    mode = main_mode(world, name)
     if mode is not None:
         figures.extend(_mode_figures(world, name))
     return [*figures, *_cost_of_work(world, name, row, uncertainty)]
+
+
+def _unmet_interval(world: World, row: DemandRow) -> tuple[float, float]:
+    """Share left undone if the mode is as fast or as slow as its interval says; the headroom makes up for some of it."""
+    mode, share = main_mode(world, row.workload), row.unmet_share
+    if mode is None:
+        return exact(share)
+    spare = 1 + world.problem.headroom if share == 0 else 1.0
+    slow, fast = (edge / mode.rate for edge in mode.interval)
+    return (min(max(1 - (1 - share) * fast, 0.0), share), max(1 - (1 - share) * slow * spare, share))
 
 
 def _growth_factors(world: World, name: str, *, weighted: bool) -> tuple[float, float]:
@@ -92,7 +103,7 @@ def _growth_factors(world: World, name: str, *, weighted: bool) -> tuple[float, 
     if isinstance(workload, TrainingWorkload):
         return (1.0, 1.0)
     need = next(item for item in world.needs.serving if item.workload.name == name)
-    growth, month = workload.traffic.growth, np.arange(len(world.months))
+    growth, month = workload.traffic.growth, np.maximum(np.arange(len(world.months)) - int(need.active.argmax()), 0)
     weights = need.peak if weighted else (need.peak == need.peak.max()).astype(float)
     slow, fast = (
         float(np.average(((1 + edge) / (1 + growth.p50)) ** month, weights=weights)) if weights.any() else 1.0
@@ -138,32 +149,43 @@ def _mode_figures(world: World, name: str) -> list[Figure]:
             sources=sources,
         ),
     ]
-    progress = next((use.choice.goodput for use in world.problem.uses if use.workload == name and use.choice.mode is mode), None)
-    if progress is not None and isinstance(workload, TrainingWorkload):
+    use = next((use for use in world.problem.uses if use.workload == name and use.choice.mode is mode), None)
+    if use is not None and isinstance(workload, TrainingWorkload):
         known_rates = world.catalogue.parameters
         used = ("reliability.failures_per_accelerator_day", "reliability.restart_time", "reliability.checkpoint_bandwidth")
         figures.append(
             Figure(
                 id=f"{key}.goodput",
-                value=progress,
+                value=use.rate / mode.rate,
                 unit="1",
-                interval=_goodput_interval(world, workload, mode.accelerators),
+                interval=_goodput_interval(world, workload, use),
                 evidence=Evidence.PUBLISHED,
                 label=f"{name}: share of time that makes progress (ETTR)",
                 formula="1 - checkpoint/interval - (interval/2 + restart)/MTBF",
-                inputs={item: f"{known_rates[item].value:g} {known_rates[item].unit}" for item in used},
+                inputs={
+                    **{item: f"{known_rates[item].value:g} {known_rates[item].unit}" for item in used},
+                    **_interruptions(world, use),
+                },
                 sources=tuple(f"{known_rates[item].source}, {known_rates[item].as_of}" for item in used),
             )
         )
     return figures
 
 
-def _goodput_interval(world: World, workload: TrainingWorkload, accelerators: int) -> tuple[float, float]:
+def _interruptions(world: World, use: Use) -> dict[str, str]:
+    """What spot capacity adds to the failures."""
+    pool = world.problem.pools[use.pool]
+    return {"interruptions of a server": f"{pool.interruptions * HOUR:g} per hour"} if pool.spot else {}
+
+
+def _goodput_interval(world: World, workload: TrainingWorkload, use: Use) -> tuple[float, float]:
     """Goodput at the most and the fewest failures that published clusters report."""
     known = world.catalogue.parameters
     failures, reliability = known["reliability.failures_per_accelerator_day"], Reliability.of(known)
     edges = (failures.high or failures.value, failures.low or failures.value)
-    worst, best = (recovery(workload, accelerators, replace(reliability, failures=edge / DAY)).share() for edge in edges)
+    size, pool = use.choice.mode.accelerators, world.problem.pools[use.pool]
+    met = (recovery(workload, size, replace(reliability, failures=edge / DAY)) for edge in edges)
+    worst, best = (pool_rate(pool, replace(use.choice, recovery=item)) / use.choice.mode.rate for item in met)
     return (worst, best)
 
 

@@ -14,7 +14,7 @@ from flopwise.domain.calendar import months_of
 from flopwise.domain.scenario import Scenario
 from flopwise.domain.workload import ServingWorkload, TrainingWorkload
 from flopwise.ground.units import HOUR
-from flopwise.planning.cost.ledger import Ledger, charges, components, discount_factors, make_ledger
+from flopwise.planning.cost.ledger import CREDIT, Ledger, charges, components, discount_factors, make_ledger
 from flopwise.planning.demand.needs import Needs
 from flopwise.planning.market import Market
 from flopwise.planning.sourcing.choose import Considered
@@ -122,8 +122,17 @@ class World:
 
     @cached_property
     def line_cash(self) -> Floats:
-        """Undiscounted cost of each line (USD), shape (lines,)."""
-        return np.array([float(sum(part.sum() for part in parts.values())) for parts in self.line_charges])
+        """Undiscounted cost of each line for the horizon (USD), shape (lines,): what is left of servers is credited.
+
+        Rent that is owed after the horizon is left out: the work that it carries then is not counted either.
+        """
+        months = len(self.months)
+        return np.array(
+            [
+                float(sum(part.sum() if name == CREDIT else part[:months].sum() for name, part in parts.items()))
+                for parts in self.line_charges
+            ]
+        )
 
     @property
     def pool_cash(self) -> float:

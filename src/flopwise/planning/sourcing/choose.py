@@ -1,12 +1,14 @@
 """From all pools and modes to a problem of useful size: which pools are worth the optimiser's time.
 
-Every mode of every workload on every platform is priced at the unit cost of each contract, at full use. The best
-few pools of each kind of contract stay for each workload, the best by power and by price where these are limited,
-and everything that is owned.
+Every mode of every workload on every platform is priced under each contract: a training gang by its unit of work, a
+service by the whole servers that carry its peak, and those that carry its quietest hour, since what is cheapest for
+many servers is rarely so for one. The best few pools of each kind of contract stay for each workload, the best by power
+and by price where these are limited, and everything that is owned.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from flopwise.domain.scenario import Scenario
 from flopwise.ground.money import to_usd
 from flopwise.ground.units import HOUR, HOURS_PER_DAY
 from flopwise.perf.bounds import serving_bound, training_bound
-from flopwise.planning.cost.ledger import unit_npv
+from flopwise.planning.cost.ledger import discount_factors, unit_npv
 from flopwise.planning.cost.supply_line import Rates
 from flopwise.planning.demand.modes import Choice, Found, Reliability, serving_choices, training_choices
 from flopwise.planning.demand.needs import Needs, ServingNeed, TrainingNeed
@@ -42,7 +44,7 @@ from flopwise.planning.sourcing.problem import (
 Floats = NDArray[np.float64]
 Report = Callable[[str, int, int], None]
 #: Pools kept per workload and kind of contract, and in all: many workloads share fewer, so that the model stays solvable.
-_KEPT, _KEPT_IN_ALL = 3, 24
+_KEPT, _KEPT_IN_ALL = 3, 6
 #: Pools kept by what is scarce (power of a site, capital).
 _KEPT_SCARCE = 1
 #: Up to so many workloads may each use the best pools of the others.
@@ -53,12 +55,16 @@ _KEPT_HOSTED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One choice of a workload in a pool under one contract; ``unit_cost`` is USD per unit of work at full use."""
+    """One choice of a workload in a pool under one contract.
+
+    ``servers`` are those of the pool that one gang or replica takes; ``unit_cost`` is USD per unit of work at full use.
+    """
 
     workload: str
     pool: Pool
     contract: Contract | None
     choice: Choice
+    servers: float
     rate: float
     unit_cost: float
 
@@ -109,7 +115,12 @@ def make_problem(
     """
     reliability = Reliability.of(catalogue.parameters)
     hours = _hourly_costs(pools.pools, rates)
-    merits = _Merits(hours, capital=scenario.supply.capex_budget is not None)
+    merits = _Merits(
+        hours,
+        capital=scenario.supply.capex_budget is not None,
+        loads={need.workload.name: _loads(need, scenario.headroom) for need in needs.serving},
+        zones={need.workload.name: need.workload.zones for need in needs.serving},
+    )
     found = _Search(needs, pools.pools, merits, scenario.headroom, reliability).run(report)
     candidates = _candidates(pools.pools, found, hours)
     own = _pools_by_workload(candidates, merits)
@@ -128,6 +139,15 @@ def make_problem(
     return Considered(problem=problem, candidates=tuple(candidates), refusals=refusals)
 
 
+def _loads(need: ServingNeed, headroom: float) -> dict[str, float]:
+    """The highest and the least rate of a service, with headroom, by what their merits begin with.
+
+    Large deployments and small ones have other winners; of those at the least load fewer are kept.
+    """
+    some = need.rate[need.rate > 0]
+    return {"": float(some.max()) * (1 + headroom), f"{_SCARCE}load ": float(some.min()) * (1 + headroom)} if some.size else {}
+
+
 def _refusals(found: Iterable[Found]) -> tuple[Refusal, ...]:
     """Why platforms carry none of a workload; platforms that fail for the same reason count once."""
     refused = [refusal for item in found if not item.choices for refusal in item.refusals]
@@ -138,11 +158,14 @@ def _refusals(found: Iterable[Found]) -> tuple[Refusal, ...]:
 class _Merits:
     """By what contracts compete: cost with their kind and term, and use of what is scarce.
 
-    ``hourly`` is USD per server-hour by (pool, offer); ``capital`` says that there is a budget for purchases.
+    ``hourly`` is USD per server-hour by (pool, offer); ``capital`` says that there is a budget for purchases; ``loads``
+    holds the rates of a service (headroom included) at which contracts are compared, and ``zones`` its least replicas.
     """
 
     hourly: Mapping[tuple[str, str], float]
     capital: bool
+    loads: Mapping[str, Mapping[str, float]]
+    zones: Mapping[str, int]
 
     def of(self, pool: Pool, contract: Contract) -> Iterator[tuple[str, float]]:
         """What a server of the contract takes, by merit: USD per hour, watts of a site, USD at once; less is better."""
@@ -156,12 +179,37 @@ class _Merits:
                 yield f"{_SCARCE}capital", contract.usd
 
     def of_candidate(self, item: Candidate) -> Iterator[tuple[str, float]]:
-        """The same per unit of work and second."""
-        if item.contract is not None and _can_hold(item):
-            for merit, amount in self.of(item.pool, item.contract):
-                yield merit, amount * item.choice.servers / item.rate
+        """The same for the workload: per unit of work and second, or for the whole servers that carry a load."""
+        if item.contract is None or not _can_hold(item):
+            return
+        for merit, amount in self.of(item.pool, item.contract):
+            loads = self._loads(item.workload, merit)
+            if not loads:
+                yield merit, amount * item.servers / item.rate
+            for name, load in loads.items():
+                replicas = max(load / item.rate, self.zones[item.workload])
+                servers = math.ceil(replicas * item.servers - _WHOLE)
+                yield f"{name}{merit}", amount * max(servers, item.contract.offer.min_servers)
+
+    def bounds(self, workload: str, pool: Pool, contract: Contract, most: float) -> Iterator[tuple[str, float]]:
+        """What no mode can do with less of, when a server does at most ``most`` units of work a second."""
+        for merit, amount in self.of(pool, contract):
+            loads = self._loads(workload, merit)
+            if not loads:
+                yield merit, amount / most
+            for name, load in loads.items():
+                yield f"{name}{merit}", amount * max(math.ceil(load / most - _WHOLE), 1)
+
+    def peak(self, workload: str) -> float:
+        """The highest rate of a service with headroom; of a training any one gang is enough."""
+        return max(self.loads.get(workload, {}).values(), default=0.0)
+
+    def _loads(self, workload: str, merit: str) -> Mapping[str, float]:
+        return {} if merit.startswith(_SCARCE) else self.loads.get(workload, {})
 
 
+#: Servers nearer to a whole number than this count as whole.
+_WHOLE = 1e-9
 #: Marks merits of which fewer are kept.
 _SCARCE = "least "
 
@@ -196,7 +244,7 @@ class _Search:
         total, done = len(self.pools) * len(needs), 0
         found: dict[tuple[str, str], Found] = {}
         for need in needs:
-            best: dict[str, list[float]] = defaultdict(list)
+            best: dict[str, list[_Ranked]] = defaultdict(list)
             for platform in sorted(self.pools, key=lambda name: (self._bound(need, name), name)):
                 if self._may_win(need, platform, best):
                     answer = self._modes(need, self.pools[platform][0].platform)
@@ -213,7 +261,7 @@ class _Search:
         return training_choices(need, platform, self.headroom, self.reliability)
 
     def _bound(self, need: ServingNeed | TrainingNeed, platform: str) -> float:
-        """Least cost of a unit of work by any contract of a platform at full peak."""
+        """Least cost of a unit of work, or of the peak, by any contract of a platform at full peak."""
         return min((cost for merit, cost in self._bounds(need, platform) if not merit.startswith(_SCARCE)), default=0.0)
 
     def _bounds(self, need: ServingNeed | TrainingNeed, platform: str) -> Iterator[tuple[str, float]]:
@@ -222,24 +270,56 @@ class _Search:
             most = _rate_bound(need, pool.platform.accelerator) * pool.accelerators
             for contract in pool.contracts:
                 if most > 0 and min(contract.most, pool.room) >= 1:
-                    yield from ((merit, amount / most) for merit, amount in self.merits.of(pool, contract))
+                    yield from self.merits.bounds(need.workload.name, pool, contract, most)
 
-    def _may_win(self, need: ServingNeed | TrainingNeed, platform: str, best: Mapping[str, list[float]]) -> bool:
+    def _may_win(self, need: ServingNeed | TrainingNeed, platform: str, best: Mapping[str, list[_Ranked]]) -> bool:
         if any(pool.owned.any() for pool in self.pools[platform]):
             return True
         bounds = list(self._bounds(need, platform))
-        return not bounds or any(
-            len(best[merit]) < _kept(merit) or amount < best[merit][_kept(merit) - 1] for merit, amount in bounds
-        )
+        load = self.merits.peak(need.workload.name)
+        return not bounds or any(amount < _threshold(best[merit], _kept(merit), load) for merit, amount in bounds)
 
-    def _remember(self, platform: str, answer: Found, best: dict[str, list[float]]) -> None:
-        for pool in self.pools[platform]:
-            least: dict[str, float] = {}
-            for item in _pool_candidates(pool, answer.choices, self.merits.hourly):
-                for merit, amount in self.merits.of_candidate(item):
-                    least[merit] = min(amount, least.get(merit, np.inf))
-            for merit, amount in least.items():
-                best[merit] = sorted([*best[merit], amount])
+    def _remember(self, platform: str, answer: Found, best: dict[str, list[_Ranked]]) -> None:
+        items = (item for pool in self.pools[platform] for item in _pool_candidates(pool, answer.choices, self.merits.hourly))
+        for (_, merit), ranked in _ranked(items, self.merits).items():
+            best[merit] = sorted([*best[merit], *ranked])
+
+
+#: What a pool takes by one merit, the pool, and the load that it can carry.
+_Ranked = tuple[float, str, float]
+
+
+def _ranked(items: Iterable[Candidate], merits: _Merits) -> dict[tuple[str, str], list[_Ranked]]:
+    """Pools by (workload, merit), the best first."""
+    least: dict[tuple[str, str], dict[str, tuple[float, float]]] = defaultdict(dict)
+    for item in items:
+        for merit, amount in merits.of_candidate(item):
+            pools = least[item.workload, merit]
+            pools[item.pool.id] = min((amount, _carried(item)), pools.get(item.pool.id, (math.inf, 0.0)))
+    return {key: sorted((amount, pool, carried) for pool, (amount, carried) in pools.items()) for key, pools in least.items()}
+
+
+def _carried(item: Candidate) -> float:
+    """Units of work a second that all servers of a contract can do."""
+    assert item.contract is not None  # noqa: S101 - only candidates with a contract are ranked
+    return min(item.contract.most, item.pool.room) * item.rate / item.servers
+
+
+def _first(ranked: Sequence[_Ranked], most: int, load: float) -> Sequence[_Ranked]:
+    """The best few, and more of them while their caps leave some of the load."""
+    carried = 0.0
+    for count, (_, _, each) in enumerate(ranked, start=1):
+        carried += each
+        if count >= most and carried >= load:
+            return ranked[:count]
+    return ranked
+
+
+def _threshold(ranked: Sequence[_Ranked], most: int, load: float) -> float:
+    """What a further pool must stay below to be among those that are kept; anything where they do not suffice yet."""
+    kept = _first(ranked, most, load)
+    enough = len(kept) >= most and sum(carried for _, _, carried in kept) >= load
+    return kept[-1][0] if enough else math.inf
 
 
 def _rate_bound(need: ServingNeed | TrainingNeed, accelerator: Accelerator) -> float:
@@ -260,18 +340,21 @@ def _hourly_costs(pools: Sequence[Pool], rates: Rates) -> dict[tuple[str, str], 
 
 
 def hourly_cost(pool: Pool, contract: Contract, rates: Rates) -> float:
-    """Net present USD per server-hour of one server held from its first month on (or rented for one month)."""
+    """USD per server-hour of one server held from its first month on (or rented for one month).
+
+    Net present cost over equally discounted hours: the price that, paid for each hour, is worth the same.
+    """
     months = len(rates.month_hours)
+    first = min(contract.first, months - 1)
     start = np.zeros(months)
-    start[min(contract.first, months - 1)] = 1.0
+    start[first] = 1.0
+    worth = np.concatenate([rates.month_hours, rates.later_hours]) * discount_factors(rates.ledger_months, rates.wacc)
     if contract.offer.kind is OfferKind.PURCHASE:
-        line, hours = purchase_line(pool, contract, start), float(rates.month_hours[contract.first :].sum())
-    elif contract.term:
-        line = reserved_line(pool, contract, start, rates)
-        hours = float(rates.month_hours[contract.first : contract.first + contract.term].sum())
-    else:
-        line, hours = elastic_line(pool, contract, start), 1.0
-    return float(unit_npv(line, rates)) / hours
+        return float(unit_npv(purchase_line(pool, contract, start), rates)) / float(worth[first:months].sum())
+    if contract.term:
+        held = float(worth[first : first + contract.term].sum())
+        return float(unit_npv(reserved_line(pool, contract, start, rates), rates)) / held
+    return float(unit_npv(elastic_line(pool, contract, start), rates)) * float(rates.month_hours[first] / worth[first])
 
 
 def _candidates(
@@ -295,6 +378,12 @@ def _pool_candidates(pool: Pool, choices: Sequence[Choice], hourly: Mapping[tupl
     return candidates
 
 
+def servers_taken(pool: Pool, choice: Choice) -> float:
+    """Servers that one gang or replica takes: a rented instance that a gang fills in part is paid whole."""
+    whole = pool.site is None and choice.recovery is not None
+    return float(math.ceil(choice.servers - _WHOLE)) if whole else choice.servers
+
+
 def pool_rate(pool: Pool, choice: Choice) -> float:
     """Rate of one gang or replica in a pool: what failures leave, and on spot capacity interruptions too."""
     return choice.spot_rate(pool.interruptions) if pool.spot else choice.rate
@@ -312,8 +401,9 @@ def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapp
             pool=pool,
             contract=contract,
             choice=choice,
+            servers=servers_taken(pool, choice),
             rate=rate,
-            unit_cost=cost * choice.servers / (rate * HOUR),
+            unit_cost=cost * servers_taken(pool, choice) / (rate * HOUR),
         )
         for contract, cost in ways
     ]
@@ -321,15 +411,12 @@ def _priced(workload: str, pool: Pool, choice: Choice, rate: float, hourly: Mapp
 
 def _pools_by_workload(candidates: Sequence[Candidate], merits: _Merits) -> dict[str, set[str]]:
     """The best pools of each workload by merit; fewer of each where there are many workloads."""
-    best: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for item in candidates:
-        for merit, amount in merits.of_candidate(item):
-            amounts = best[item.workload, merit]
-            amounts[item.pool.id] = min(amount, amounts.get(item.pool.id, np.inf))
+    best = _ranked(candidates, merits)
     share = max(1, _KEPT_IN_ALL // len({workload for workload, _ in best} or {""}))
     own: dict[str, set[str]] = defaultdict(set)
-    for (workload, merit), amounts in best.items():
-        own[workload].update(sorted(amounts, key=lambda pool: (amounts[pool], pool))[: min(_kept(merit), share)])
+    for (workload, merit), ranked in best.items():
+        kept = _first(ranked, min(_kept(merit), share), merits.peak(workload))
+        own[workload].update(pool for _, pool, _ in kept)
     return own
 
 
@@ -345,7 +432,7 @@ def _can_hold(item: Candidate) -> bool:
     if item.contract is None:
         return True
     new = min(item.contract.most, item.pool.room)
-    return new >= 1 and new + float(item.pool.owned.max()) >= item.choice.servers
+    return new >= 1 and new + float(item.pool.owned.max()) >= item.servers
 
 
 def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[str, set[str]]) -> tuple[Use, ...]:
@@ -358,7 +445,7 @@ def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[s
         welcome = everywhere or item.pool.id in own[item.workload] or item.pool.owned.any()
         if number is not None and welcome:
             key = (item.workload, number, item.choice.mode.accelerators)
-            use = Use(workload=item.workload, pool=number, choice=item.choice, rate=item.rate)
+            use = Use(workload=item.workload, pool=number, choice=item.choice, servers=item.servers, rate=item.rate)
             if key not in uses or use.rate > uses[key].rate:
                 uses[key] = use
     return tuple(_undominated(list(uses.values())))

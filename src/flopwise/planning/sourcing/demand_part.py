@@ -126,7 +126,7 @@ class DemandPart:
         name, uses = need.workload.name, self.work.uses_of(need.workload.name)
         wanted = np.array([need.tokens]) if need.monthly is None else need.monthly[need.active]
         groups = [np.flatnonzero(need.active)] if need.monthly is None else [np.array([m]) for m in np.flatnonzero(need.active)]
-        rows = self.linear.add_rows(len(groups), lower=1.0)
+        rows = self.linear.add_rows(len(groups), lower=1.0, upper=1.0)
         missing = self.linear.add_variables(f"{name} unmet", (len(groups),), upper=1.0)
         self.linear.add_entries(rows, missing, 1.0)
         self.unmet[name] = (missing, wanted / wanted.sum())

@@ -50,9 +50,9 @@ def pool_use(problem: Problem, sourced: Sourced, number: int) -> PoolUse:
             standing += use.servers * sourced.open_gangs.get(index, 0.0)
     held = (pool.owned + purchased + reserved)[:, np.newaxis]
     over = serving - held
-    served = np.where(over > _EPSILON, held + np.ceil(over - _EPSILON), serving)
-    rented = np.maximum(served + running - held, 0.0) * (number in sourced.elastic)
-    at_once = np.maximum(served + standing - held, 0.0) * (number in sourced.elastic)
+    whole = np.where(over > _EPSILON, np.ceil(over - _EPSILON), 0.0)
+    by_hour = number in sourced.elastic
+    rented, at_once = (_rented(whole, serving - held, gangs, alone=pool.only_by_hour) * by_hour for gangs in (running, standing))
     return PoolUse(
         owned=pool.owned,
         purchased=purchased,
@@ -62,6 +62,14 @@ def pool_use(problem: Problem, sourced: Sourced, number: int) -> PoolUse:
         used_mean=serving + running,
         used_peak=serving + standing,
     )
+
+
+def _rented(whole: Floats, over: Floats, gangs: Floats, *, alone: bool) -> Floats:
+    """Servers by the hour: whole ones for services, and gangs beside them.
+
+    Where servers are held too, gangs may use what services leave of them, and of the last one rented.
+    """
+    return whole + gangs if alone else np.maximum(np.maximum(over + gangs, whole), 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,22 @@ class Model:
         paid = self.linear.add_rows(rented.size, upper=0.0)
         self.linear.add_entries(paid, whole.ravel(), 1.0)
         self.linear.add_entries(paid, rented.ravel(), -1.0)
+        if self.problem.pools[number].only_by_hour:
+            self._gangs_beside(number, uses, whole, paid)
+
+    def _gangs_beside(self, number: int, uses: list[int], whole: Indices, paid: Indices) -> None:
+        """Gangs rent servers of their own beside those that services fill in part; both count against the cap."""
+        elastic = self.problem.pools[number].elastic
+        gangs = [index for index in uses if index in self.work.training]
+        for index in gangs:
+            self.linear.add_entries(paid, self.work.training[index].ravel(), self.problem.uses[index].servers)
+        if gangs and elastic is not None:
+            rows = self.linear.add_rows(whole.size, upper=elastic.most)
+            self.linear.add_entries(rows, whole.ravel(), 1.0)
+            for index in gangs:
+                active = np.flatnonzero(self.work.training_need(index).active)
+                held = rows.reshape(whole.shape)[active]
+                self.linear.add_entries(held, self.work.holds[index], self.problem.uses[index].servers)
 
     # Limits -----------------------------------------------------------------------------------------------------
 
@@ -237,7 +253,11 @@ class Model:
         """
         least = _SMALL * abs(solution.objective)
         supply = [*self.supply.elastic.values(), *self.work.hosted.values()]
-        return [columns for columns in supply if 0.0 < self._spent(columns, solution) < least]
+        spent = [self._spent(columns, solution) for columns in supply]
+        if not any(0.0 < usd < least for usd in spent):
+            return []
+        # What is not used at all goes too: else it would take the place of what is dropped, and be as small.
+        return [columns for columns, usd in zip(supply, spent, strict=True) if usd < least]
 
     def _spent(self, columns: Indices, solution: Solution) -> float:
         return float(self.linear.costs(columns).ravel() @ solution.of(columns).ravel())

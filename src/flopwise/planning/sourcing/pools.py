@@ -40,7 +40,8 @@ class Contract:
 
     ``first`` is the first month (offset) in which servers can arrive, ``barred`` the months in which an export rule
     lets none, ``lead_weeks`` the 90th percentile of the lead time that ``first`` rests on, ``term`` the months of a
-    reservation (0 otherwise), ``most`` servers at once, ``interruptions`` of one spot server (1/s).
+    reservation (0 otherwise), ``most`` servers at once, ``interruptions`` of one spot server (1/s). Before ``earliest``
+    the site is not open, whatever the lead time.
     """
 
     offer: Offer
@@ -54,6 +55,7 @@ class Contract:
     term: int
     most: float
     interruptions: float = 0.0
+    earliest: int = 0
 
     @property
     def spread(self) -> tuple[float, float]:
@@ -96,6 +98,11 @@ class Pool:
     def spot(self) -> bool:
         """Whether the pool holds interruptible capacity."""
         return self.elastic is not None and self.elastic.offer.kind is OfferKind.SPOT
+
+    @property
+    def only_by_hour(self) -> bool:
+        """Whether nothing is ever held here: then work shares no idle part of a server that is paid anyway."""
+        return not self.owned.any() and not self.purchases and not self.reservations
 
     @property
     def interruptions(self) -> float:
@@ -152,12 +159,22 @@ def arrival_offset(scenario: Scenario, weeks: float) -> int:
 
 
 def _steps(contracts: Iterable[Contract]) -> list[Contract]:
-    """Contracts by the hour, cheapest first, without those that give no more servers than cheaper ones."""
+    """Contracts by the hour, cheapest first, without those that a cheaper one beats in all else."""
     steps: list[Contract] = []
     for item in sorted(contracts, key=lambda item: (item.usd, -item.most, item.offer.id)):
-        if all(item.most > step.most or not item.barred >= step.barred for step in steps):
+        if not any(_beats(step, item) for step in steps):
             steps.append(item)
     return steps
+
+
+def _beats(cheaper: Contract, other: Contract) -> bool:
+    """Whether a cheaper contract by the hour has as many servers, as soon, as often and as undisturbed."""
+    return (
+        cheaper.most >= other.most
+        and cheaper.first <= other.first
+        and cheaper.barred <= other.barred
+        and cheaper.interruptions <= other.interruptions
+    )
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -206,7 +223,9 @@ class _Maker:
         room = self._room(site, server)
         if room < 1 and offers:
             self.notes.append(f"{server.id} does not fit into what is left of {site.name}'s power")
-        purchases = tuple(replace(contract, first=max(contract.first, opens)) for contract in map(self._contract, offers))
+        purchases = tuple(
+            replace(contract, first=max(contract.first, opens), earliest=opens) for contract in map(self._contract, offers)
+        )
         return Pool(
             id=f"{server.id}@{site.name}",
             platform=platform_of(

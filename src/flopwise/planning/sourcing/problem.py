@@ -27,12 +27,8 @@ class Use:
     workload: str
     pool: int
     choice: Choice
+    servers: float
     rate: float
-
-    @property
-    def servers(self) -> float:
-        """Servers of the pool that one gang or replica takes."""
-        return self.choice.servers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,6 @@ _AT_ONCE = 700
 #: In models with more columns they stay in parts: the ledger rounds them up, and the gap says what that costs.
 _LARGEST = 50_000
 _TIDYINGS = 3
-#: With the orders held the months come apart, and hours by the hour are soon placed nearer to the least cost.
-_FINER = 0.05
 #: Work that is not done costs so many times the whole plan, or so much (USD) where that is not known, when a problem is
 #: too large for exact answers; these end at a wider gap.
 _DEAR, _DEAREST, _WIDE = 10.0, 1e9, 0.05
@@ -105,7 +103,7 @@ def _again(
     model.hold(*before)
     for columns in without:
         model.linear.fix(columns, 0.0)
-    solution = model.linear.solve(gap=gap * _FINER, time_limit=time_limit)
+    solution = model.linear.solve(gap=gap, time_limit=time_limit)
     return None if solution.status is SolveStatus.INFEASIBLE else (model, solution)
 
 
@@ -119,13 +117,12 @@ def _tidied(
     time_limit: float,
 ) -> tuple[Model, Solution]:
     """Without supply that carries next to nothing, where the rest can do its work within the gap."""
-    best, dropped = before, list[Indices]()
+    best = before
     for _ in range(_TIDYINGS):
         small = best[0].small(best[1])
         if not small:
             break
-        dropped += small
-        fewer = _again(problem, allowed, least, best, without=dropped, gap=gap, time_limit=time_limit)
+        fewer = _again(problem, allowed, least, best, without=small, gap=gap, time_limit=time_limit)
         if fewer is None or fewer[1].objective > before[1].objective + gap * abs(before[1].objective):
             break
         best = fewer

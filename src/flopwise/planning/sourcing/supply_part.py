@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,6 +60,7 @@ class SupplyPart:
         self.buys: dict[tuple[int, int], Indices] = {}
         self.reserves: dict[tuple[int, int], Indices] = {}
         self.elastic: dict[int, Indices] = {}
+        self.starts: dict[str, list[tuple[Contract, Indices]]] = defaultdict(list)
         self.fixed_running = np.zeros(self.months)
         self.fixed_cost = 0.0
         for number, pool in enumerate(self.problem.pools):
@@ -71,6 +75,8 @@ class SupplyPart:
                     self.reserves[number, index] = self._hold(contract, line)
             if self.allowed.elastic and pool.elastic is not None:
                 self.elastic[number] = self._rent(pool, pool.elastic)
+        for starts in self.starts.values():
+            self._cap(starts)
         self._commitments()
 
     def _add_fixed(self, line: SupplyLine) -> None:
@@ -90,17 +96,20 @@ class SupplyPart:
         if paid_at_once.any():
             self.capital.append((columns, paid_at_once))
         self.running.append((columns, monthly))
-        if np.isfinite(contract.most):
-            self._cap(contract, columns)
+        self.starts[contract.offer.id].append((contract, columns))
         if contract.offer.min_servers > 1:
             self._least_order(contract, columns)
         return columns
 
-    def _cap(self, contract: Contract, columns: Indices) -> None:
-        """No more servers at once than the offer has: of all that were bought, and of reservations that run together."""
+    def _cap(self, starts: Sequence[tuple[Contract, Indices]]) -> None:
+        """No more servers at once than an offer has, at all sites: of all that were bought, and of what is reserved together."""
+        contract = starts[0][0]
+        if not np.isfinite(contract.most):
+            return
         start, month = np.nonzero(held_window(self.months, contract.term or self.months))
         rows = self.linear.add_rows(self.months, upper=contract.most)
-        self.linear.add_entries(rows[month], columns[start], 1.0)
+        for _, columns in starts:
+            self.linear.add_entries(rows[month], columns[start], 1.0)
 
     def _least_order(self, contract: Contract, columns: Indices) -> None:
         """Nothing in a month, or at least as many servers as the offer asks for."""
