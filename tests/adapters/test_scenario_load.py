@@ -506,3 +506,32 @@ def test_old_exchange_rates_and_past_horizons_are_said(tmp_path):
 
 def test_the_name_of_a_country_finds_its_region(tmp_path):
     assert "did you mean de" in str(problems(bent("region: us", "region: germany"), tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "said"),
+    [
+        ("on-demand", "least: 5", "'least' means nothing in a quote of kind 'on-demand'"),
+        ("on-demand", "term: 1 y", "'term' means nothing"),
+        ("reserved", "term: 1 y, interruptions: 0.1", "'interruptions' means nothing"),
+        ("reserved", "term: 45 d", "no whole number of months"),
+        ("capacity-block", "most: 2", "'term' is missing"),
+    ],
+)
+def test_keys_that_mean_nothing_in_a_quote_are_refused(tmp_path, kind, keys, said):
+    quote = f"{{name: mine, kind: {kind}, accelerator: h100-sxm, accelerators: 8, price: 20 USD/h, as_of: 2026-11-20, {keys}}}"
+    assert said in str(problems(bent("channels: [oem, aws]", f"channels: [{quote}]"), tmp_path))
+
+
+def test_terms_near_a_whole_month_count_as_such(tmp_path):
+    quote = (
+        "{name: mine, kind: reserved, accelerator: h100-sxm, accelerators: 8, price: 20 USD/h, as_of: 2026-11-20, term: 360 d}"
+    )
+    (offer,) = load_text(bent("channels: [oem, aws]", f"channels: [{quote}]"), tmp_path).supply.inline_offers
+    assert offer.term_months == 12
+
+
+def test_columns_that_mean_nothing_in_a_row_are_refused(tmp_path):
+    head = QUOTE_HEAD.replace("as_of", "as_of,term_months")
+    rows = (head + "mine,on-demand,h100-sxm,8,20,USD,server-hour,2026-11-20,12\n").encode()
+    assert "'term_months' means nothing in a row of kind 'on-demand'" in str(problems(with_quotes(rows, tmp_path), tmp_path))

@@ -150,3 +150,22 @@ def test_a_plan_with_a_number_that_is_none_is_refused(made, tmp_path, number):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PlanFileError, match="finite"):
         plans.read(path)
+
+
+def test_half_a_surrogate_pair_is_refused(made, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text(plans.to_json(made).replace('"test"', '"\\ud800"', 1), encoding="utf-8")
+    with pytest.raises(PlanFileError, match="not a plan"):
+        plans.read(path)
+
+
+def test_no_report_of_an_older_plan_stands_beside_a_new_one(made, tmp_path, monkeypatch):
+    plans.save(made, tmp_path)
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flopwise.app.report.report", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        plans.save(made, tmp_path)
+    assert [item.name for item in tmp_path.iterdir()] == ["plan.json"]

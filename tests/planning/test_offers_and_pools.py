@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from flopwise.domain.hardware import ExportRule
+from flopwise.domain.offer import LeadTime
 from flopwise.domain.scenario import Commitment
-from flopwise.planning.market.selection import select
+from flopwise.domain.workload import Launch
+from flopwise.planning.market.selection import in_region, select
 from flopwise.planning.sourcing.pools import make_pools
 from planning import planning_world as world
 
@@ -176,3 +179,123 @@ def test_the_wider_area_that_would_allow_an_offer_is_named():
     offers = [on_demand("cl", "box", "h100", 16.0, region="eu-west-1", user_quote=False)]
     _, market = quoted(offers=offers, region="de")
     assert market.excluded == ("1 offer of cl: outside region 'de' (region: eu or any allows them)",)
+
+
+# What a wider choice and looser limits may never do -------------------------------------------------------------------
+
+
+def small_service(quotes, **more):
+    return world.plan(world.scenario(world.service(peak=more.pop("peak", 0.5)), channels=(), inline_offers=tuple(quotes), **more))
+
+
+SIZES = (
+    ("h100", 8, 20.0), ("h100", 4, 11.0), ("b200", 8, 34.0), ("b200", 4, 18.0), ("h100", 2, 6.5), ("b200", 2, 9.5),
+    ("h100", 1, 3.6),
+)  # fmt: skip
+
+
+def test_one_more_offer_never_costs_more():
+    quotes, last = [], math.inf
+    for accelerator, count, price in SIZES:
+        more = {"accelerators": count, "network_bandwidth": 0.0, "id": f"q{count}{accelerator}"}
+        quotes.append(on_demand("cl", "", accelerator, price, **more))
+        made = small_service(quotes)
+        assert made.summary.total_npv <= last * 1.011
+        last = made.summary.total_npv
+
+
+def test_cheaper_quotes_with_caps_do_not_hide_the_one_that_carries_the_load():
+    large = on_demand("cl", "z", "h100", 25.0, max_servers=20)
+    alone = small_service([large], peak=60.0)
+    assert not any(row.unmet_share for row in alone.demand)
+    capped = [on_demand("cl", f"c{n}", "h100", 20.0 + n, max_servers=1) for n in range(4)]
+    both = small_service([*capped, large], peak=60.0)
+    assert not any(row.unmet_share for row in both.demand)
+    assert both.summary.total_npv < alone.summary.total_npv
+
+
+def test_spot_that_is_less_disturbed_and_servers_that_come_sooner_stay_beside_cheaper_ones():
+    calm, wild = (
+        world.offer("cl", "spot", "box", "h100", price, id=f"s{price}", interruptions_per_hour=rate, **QUOTE)
+        for price, rate in ((9.5, 0.0), (9.0, 2.0))
+    )
+    late = on_demand("cl", "box", "h100", 20.0, lead_time=LeadTime(p50_weeks=20, p90_weeks=30))
+    soon = on_demand("cl", "box", "h100", 21.0)
+    pools, _ = quoted(calm, wild, late, soon)
+    assert sorted(pool.elastic.usd for pool in pools.pools if pool.elastic) == [9.0, 9.5, 20.0, 21.0]
+
+
+def test_a_dearer_contract_is_never_called_cheaper():
+    by_hour = on_demand("cl", "box", "h100", 20.0)
+    term = world.offer("cl", "reserved", "box", "h100", 21.0, id="term", term_months=36, **QUOTE)
+    made = world.plan(world.scenario(world.service(profile="flat"), channels=(), inline_offers=(by_hour, term), months=36))
+    (note,) = [text for text in made.warnings if "quote term" in text]
+    assert "dearer" in note
+
+
+def test_a_purchase_cap_is_the_offers_and_not_the_sites():
+    quote = world.offer("oem2", "purchase", "dgx-h100", "h100", 200e3, id="p", max_servers=1, **QUOTE)
+    sites = (world.SITE, replace(world.SITE, name="dc2"))
+    made = world.plan(world.scenario(world.service(peak=60.0), channels=(), inline_offers=(quote,), sites=sites, months=24))
+    assert sum(order.servers for order in made.orders) == 1
+
+
+def test_a_longer_window_is_no_harder():
+    quote = world.offer(
+        "cl", "reserved", "box", "h100", 20.0, id="r", term_months=2, lead_time=LeadTime(p50_weeks=14, p90_weeks=20), **QUOTE
+    )
+
+    def unmet(start: str, days: float) -> float:
+        run = world.pretraining(start=start, days=days, tokens=1.5e11)
+        (row,) = world.plan(world.scenario(run, channels=(), inline_offers=(quote,), months=8)).demand
+        return row.unmet_share
+
+    assert unmet("2027-05", 61.0) == 0.0
+    assert unmet("2027-01", 181.0) == 0.0
+
+
+def test_a_gang_beside_a_service_rents_servers_of_its_own():
+    quote = on_demand("cl", "box", "h100", 20.0, max_servers=1)
+    busy = world.scenario(world.service(peak=1.0, profile="flat"), world.fine_tuning(), channels=(), inline_offers=(quote,))
+    made = world.plan(busy)
+    for pool in made.pools:
+        assert max(month.on_demand_peak for month in pool.months) <= 8
+    wide = replace(quote, max_servers=8)
+    free = world.plan(replace(busy, supply=replace(busy.supply, inline_offers=(wide,))))
+    apart = [world.plan(world.scenario(item, channels=(), inline_offers=(wide,))).summary.total_npv for item in busy.workloads]
+    assert free.summary.total_npv <= sum(apart) * 1.02
+
+
+def test_idle_servers_train_no_more_than_is_asked_for():
+    made = world.plan(world.scenario(world.pretraining(), owned=(world.owned(8),), channels=()))
+    done = sum(row.used_mean for pool in made.pools for row in pool.months)
+    more = world.plan(world.scenario(world.pretraining(), owned=(world.owned(32),), channels=()))
+    assert sum(row.used_mean for pool in more.pools for row in pool.months) == pytest.approx(done, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("place", "area", "inside"),
+    [
+        ("ap-southeast-1", "in", False), ("ap-south-1", "in", True), ("seoul", "eu", False), ("denver", "eu", False),
+        ("europe-west2", "eu", False), ("europe-west4", "eu", True), ("eu-west-2", "eu", False), ("eu-west-1", "eu", True),
+        ("asia-northeast-1", "jp", True), ("FIN-02", "eu", True), ("US", "us", True), ("us-east-1", "us", True),
+    ],
+)  # fmt: skip
+def test_places_lie_in_areas_by_whole_names(place, area, inside):
+    assert in_region(place, area) is inside
+
+
+def test_a_launch_starts_with_its_stated_peak():
+    later = world.service(growth=0.06, launch=Launch(date="2027-07", probability=1.0))
+    (row,) = world.plan(world.scenario(later)).demand
+    assert next(month.peak for month in row.months if month.peak > 0) == pytest.approx(20.0)
+    assert "20 req/s in 2027-07" in " ".join(row.derivation)
+
+
+def test_shorter_lead_times_can_help():
+    made = world.plan(world.scenario(world.service(peak=90.0), channels=("oem",), months=24), offers=[
+        replace(item, lead_time=None) for item in world.shipped() if item.kind == "purchase"
+    ])  # fmt: skip
+    lead = next(row for row in made.assumptions if row.assumption.path == "lead.oem.p90_weeks")
+    assert lead.low
+    assert lead.swing is None or lead.swing >= 0

@@ -70,6 +70,9 @@ def save(made: Plan, folder: str | Path, *, lang: str = "en") -> dict[str, Path]
     except OSError as error:
         msg = f"{place}: cannot be written: {error.strerror or error}"
         raise PlanFileError(msg, hint="name another folder with -o") from error
+    # Reports of an older plan must not stand beside this one if what follows is interrupted.
+    for name in FILES:
+        (place / name).unlink(missing_ok=True)
     for name, form in FILES.items():
         report.report(made, format=form, lang=lang, out=place / name)
     return {name: place / name for name in (PLAN_FILE, *FILES)}
@@ -138,6 +141,8 @@ def _values(file: Path) -> dict[str, Any]:
             msg = f"{file}: larger than {LARGEST_PLAN / MEGA:.0f} MB, no plan"
             raise PlanFileError(msg)
         values = json.loads(file.read_text(encoding="utf-8"), parse_float=_finite, parse_int=_integer, parse_constant=_finite)
+        # Half of a surrogate pair is legal JSON and no text: nothing could be written from it.
+        json.dumps(values, ensure_ascii=False).encode()
     except FileNotFoundError as error:
         msg = f"{file}: no such file"
         raise PlanFileError(msg, hint="'flopwise plan SCENARIO' writes one") from error

@@ -41,7 +41,16 @@ LATE = 2.0
 
 _PURCHASE_PER = ("server", "accelerator")
 _RENT_PER = ("server-hour", "accelerator-hour", "server-month", "accelerator-month")
-_WITH_TERM = frozenset({OfferKind.RESERVED, OfferKind.LEASE})
+_WITH_TERM = frozenset({OfferKind.RESERVED, OfferKind.LEASE, OfferKind.CAPACITY_BLOCK})
+_BY_HOUR = frozenset({OfferKind.ON_DEMAND, OfferKind.SPOT})
+#: Columns that mean nothing in some kinds of contract.
+_UNFIT: Mapping[str, frozenset[OfferKind]] = {
+    "term_months": frozenset({OfferKind.PURCHASE, OfferKind.HOSTED}) | _BY_HOUR,
+    "upfront": frozenset({OfferKind.PURCHASE, OfferKind.HOSTED}) | _BY_HOUR,
+    "min_servers": frozenset({OfferKind.HOSTED}) | _BY_HOUR,
+    "max_servers": frozenset({OfferKind.HOSTED}),
+    "interruptions_per_hour": frozenset(OfferKind) - {OfferKind.SPOT},
+}
 _PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _DAY_OR_MONTH = re.compile(r"\d{4}-\d{2}(-\d{2})?", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -244,6 +253,9 @@ def _offer(row: _Row) -> Offer | None:
         row.needed("source", "where the price is published")
         if channel != row.reading.channel:
             row.refuse("channel", f"{channel!r} is not the channel that the file is named after", repr(row.reading.channel))
+    for column, kinds in _UNFIT.items():
+        if kind in kinds and row.text(column) not in {"", "0"}:
+            row.refuse(column, f"{column!r} means nothing in a row of kind {kind.value!r}", "an empty cell")
     what = _Delivered() if kind is OfferKind.HOSTED else _delivered(row, kind)
     tokens = _tokens(row) if kind is OfferKind.HOSTED else None
     price = None if kind is OfferKind.HOSTED else _price(row, kind, what.accelerators)

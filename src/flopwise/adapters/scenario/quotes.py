@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from flopwise.adapters.scenario.document import Path_
 from flopwise.adapters.scenario.fields import Amount
@@ -14,7 +14,21 @@ from flopwise.domain.provenance import Confidence
 from flopwise.ground.errors import UnknownNameError
 from flopwise.ground.units import HOURS_PER_MONTH, MONTH, WEEK, show
 
-_WITH_TERM = frozenset({OfferKind.RESERVED, OfferKind.LEASE})
+_WITH_TERM = frozenset({OfferKind.RESERVED, OfferKind.LEASE, OfferKind.CAPACITY_BLOCK})
+_BY_HOUR = frozenset({OfferKind.ON_DEMAND, OfferKind.SPOT})
+#: Terms are planned in months; nearer to a whole number of them than this counts as whole (360 days, 30 days).
+_NEAR = 0.02
+#: Keys that mean nothing in some kinds of contract.
+_UNFIT: Mapping[str, frozenset[OfferKind]] = {
+    "term": frozenset({OfferKind.PURCHASE, OfferKind.HOSTED}) | _BY_HOUR,
+    "upfront": frozenset({OfferKind.PURCHASE, OfferKind.HOSTED}) | _BY_HOUR,
+    "least": frozenset({OfferKind.HOSTED}) | _BY_HOUR,
+    "most": frozenset({OfferKind.HOSTED}),
+    "lead_time": frozenset({OfferKind.HOSTED}),
+    "interruptions": frozenset(OfferKind) - {OfferKind.SPOT},
+    "tokens": frozenset(OfferKind) - {OfferKind.HOSTED},
+    "price": frozenset({OfferKind.HOSTED}),
+}
 _EACH = frozenset({"accelerator/h", "GPU/h"})
 _MONTHLY = frozenset({"month", "server/month"})
 #: Ninth decile over median of a lead time where only the median is stated.
@@ -68,6 +82,9 @@ def _server(part: OfferPart, gather: Gather) -> Server | None:
 
 def _problems(part: OfferPart, kind: OfferKind, server: Server | None) -> Iterator[tuple[str, str, str]]:
     """Key, message and what was expected, for everything that this kind of contract needs and the quote lacks."""
+    for key, kinds in _UNFIT.items():
+        if kind in kinds and getattr(part, key) is not None:
+            yield key, f"{key!r} means nothing in a quote of kind {kind.value!r}", "the key left out"
     if kind is OfferKind.HOSTED:
         if part.tokens is None:
             yield "tokens", "'tokens' is missing", "prices per million tokens for a hosted API"
@@ -80,6 +97,8 @@ def _problems(part: OfferPart, kind: OfferKind, server: Server | None) -> Iterat
         yield "accelerators", "'accelerators' is missing", "accelerators per server, for example 8"
     if kind in _WITH_TERM and part.term is None:
         yield "term", "'term' is missing", "the length of the contract, for example 1 y"
+    if part.term is not None and abs(part.term / MONTH - round(part.term / MONTH)) > _NEAR * part.term / MONTH:
+        yield "term", f"a term of {show(part.term, 's')} is no whole number of months", "whole months, for example 6 months"
 
 
 def _price_problems(price: Amount | None, kind: OfferKind) -> Iterator[tuple[str, str, str]]:

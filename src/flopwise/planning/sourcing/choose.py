@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ _KEPT, _KEPT_IN_ALL = 3, 6
 _KEPT_SCARCE = 1
 #: Up to so many workloads may each use the best pools of the others.
 _EVERYWHERE = 8
+#: Times of arrival for which gangs of a single run are sized.
+_DELAYS = 3
 #: Hosted APIs kept per service.
 _KEPT_HOSTED = 2
 
@@ -258,7 +260,21 @@ class _Search:
     def _modes(self, need: ServingNeed | TrainingNeed, platform: Platform) -> Found:
         if isinstance(need, ServingNeed):
             return serving_choices(need, platform)
-        return training_choices(need, platform, self.headroom, self.reliability)
+        found = [training_choices(item, platform, self.headroom, self.reliability) for item in self._delayed(need, platform)]
+        choices = {(choice.mode.accelerators, choice.mode.layout): choice for item in found for choice in item.choices}
+        return Found(choices=tuple(choices.values()), refusals=tuple(refusal for item in found for refusal in item.refusals))
+
+    def _delayed(self, need: TrainingNeed, platform: Platform) -> list[TrainingNeed]:
+        """The need as it stands, and as what is left of its window when servers that arrive later can work.
+
+        A gang for the whole window would be too slow on them. Recurring runs have the same time whenever servers arrive.
+        """
+        if need.monthly is not None:
+            return [need]
+        firsts = {contract.first for pool in self.pools[platform.id] for contract in pool.contracts}
+        left = {float(need.seconds[first:].sum()) for first in firsts} | {need.deadline}
+        deadlines = sorted({min(seconds, need.deadline) for seconds in left if seconds > 0}, reverse=True)
+        return [replace(need, deadline=seconds) for seconds in deadlines[:_DELAYS]]
 
     def _bound(self, need: ServingNeed | TrainingNeed, platform: str) -> float:
         """Least cost of a unit of work, or of the peak, by any contract of a platform at full peak."""
@@ -452,16 +468,23 @@ def _uses(pools: Sequence[Pool], candidates: Sequence[Candidate], own: Mapping[s
 
 
 def _undominated(uses: Sequence[Use]) -> list[Use]:
-    """Per workload and pool: the best rate per server, and smaller deployments that are nearly as good or finer."""
+    """Per workload and pool: the best rate per server, and smaller deployments that are nearly as good or finer.
+
+    Of gangs the faster stay too: one that is large enough for the whole window may be too slow for what is left of it.
+    """
     kept: list[Use] = []
     for use in uses:
         rivals = [other for other in uses if (other.workload, other.pool) == (use.workload, use.pool) and other is not use]
-        beaten = any(
-            other.rate / other.servers >= use.rate / use.servers * (1 - 1e-9) and other.servers < use.servers for other in rivals
-        )
-        if not beaten:
+        gang = use.choice.recovery is not None
+        if not any(_beaten(use, other, gang=gang) for other in rivals):
             kept.append(use)
     return kept
+
+
+def _beaten(use: Use, other: Use, *, gang: bool) -> bool:
+    """Whether fewer servers do as much: in all for a gang, each for replicas."""
+    least = use.rate if gang else use.rate / use.servers * other.servers
+    return other.servers < use.servers and other.rate >= least * (1 - _WHOLE)
 
 
 def _hosted(needs: Needs, offers: Sequence[PricedOffer], catalogue: Catalogue) -> tuple[HostedUse, ...]:
