@@ -43,7 +43,10 @@ class Commitment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supply:
-    """What the plan may draw on. ``inline_offers`` are the user's own quotes and always win."""
+    """What the plan may draw on.
+
+    ``inline_offers`` are the user's own quotes: they stand for shipped offers of the same channel, size and contract.
+    """
 
     sites: tuple[Site, ...]
     owned: tuple[OwnedServers, ...]

@@ -349,7 +349,7 @@ class TokenPricePart(Part):
 
 
 class OfferPart(Part):
-    """A quote of the user's own. It always wins over the catalogue."""
+    """A quote of the user's own. It stands for shipped offers of the same channel, size and contract."""
 
     name: f.Name = Field(description="Name of the channel, for example oem-b.")
     kind: OfferWord = Field(description="Kind of contract, for example purchase.")
